@@ -258,7 +258,7 @@ let package = Package(
       ]),
     // No JACK in its dependencies.
     .testTarget(
-      name: "RenderingTests", dependencies: ["Rendering", "FilterDesign", "Acoustics", "TestSupport"]),
+      name: "RenderingTests", dependencies: ["Rendering", "Realtime", "FilterDesign", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "RecordingTests",
       dependencies: ["Recording", "Acoustics", "AudioFiles", "Realtime", "TestSupport", "LiveSupport"],
@@ -317,8 +317,8 @@ let package = Package(
       name: "VerbTests",
       dependencies: [
         "pinna", "PinnaSession", "GuidedCheck", "Detection", "LiveSupport", "TestSupport", "Messages",
-        "Figures", "FilterBanks", "FilterDesign", "Numerics", "Presets", "Recording", "AudioFiles",
-        "Acoustics",
+        "Figures", "FilterBanks", "FilterDesign", "Numerics", "Presets", "Recording", "Rendering", "Realtime",
+        "AudioFiles", "Acoustics",
       ], swiftSettings: waiting),
     .testTarget(
       name: "LiveTests",

@@ -94,6 +94,20 @@ public final class AudioFileReader {
     source.release()
   }
 
+  /// The content of Pinna's own chunk behind the sound of a WAV file; nil if there is none.
+  public var privateChunk: [UInt8]? {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, let end = header?.end(ofSoundIn: Int(status.st_size)) else {
+      return nil
+    }
+    let file = Chunks(descriptor: descriptor, size: Int(status.st_size), format: .riff)
+    guard let chunk = file.chunks(from: file.aligned(end)).first(where: { $0.name == "pnna" }),
+      (0...1 << 28).contains(chunk.length)
+    else { return nil }
+    let content = file.bytes(at: chunk.start, count: chunk.length)
+    return content.count == chunk.length ? content : nil
+  }
+
   // MARK: Lengths
 
   /// Number of frames according to the header, as readers see it that believe it; nil if it says nothing.

@@ -194,9 +194,11 @@ public final class AudioFileWriter {
   /// and the header counts the frames written. Otherwise a take's file stays `.part`, for `pinna takes repair`; any
   /// other file is removed.
   /// - Parameter cues: named places. If they cannot be written, the file has its sound, and no cues.
+  /// - Parameter private: the content of Pinna's own chunk, which begins with "v001"; empty for none. It goes where the
+  ///   cues go.
   /// - Returns: whether the file has all cues.
   @discardableResult
-  public func close(cues: [WAVCue] = []) throws(AudioFileError) -> Bool {
+  public func close(cues: [WAVCue] = [], private chunk: [UInt8] = []) throws(AudioFileError) -> Bool {
     guard let wav else { return cues.isEmpty }
     checkSize()
     // sf_close does not report errors, so update the header first.
@@ -205,7 +207,8 @@ public final class AudioFileWriter {
     self.wav = nil
     defer { Glibc.close(descriptor) }
     let hasCues =
-      cues.isEmpty || integrityFault == nil && !hasFailed && WAVCues.append(cues, to: descriptor)
+      cues.isEmpty && chunk.isEmpty
+      || integrityFault == nil && !hasFailed && WAVCues.append(cues, private: chunk, to: descriptor)
     do { try synchronize() } catch { markDamaged(error.description) }
     if integrityFault == nil { checkFrames() }
     guard folder.has(partName, as: descriptor) else {
@@ -228,7 +231,7 @@ public final class AudioFileWriter {
       throw systemFailure("the sound is in \(partPath), but cannot be named \(path)")
     }
     fate = .named
-    return hasCues
+    return hasCues || cues.isEmpty
   }
 
   /// Checks that a reader finds the frames that were written.

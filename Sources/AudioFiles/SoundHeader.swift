@@ -17,6 +17,8 @@ struct SoundHeader {
   let patches: [(offset: Int, bytes: [UInt8])]
   /// Where the file ends for libsndfile.
   let end: Int
+  /// Where the sound begins in a file of chunks; nil in others.
+  let soundStart: Int?
   /// What says that the channels are B-format, and no microphones; nil if nothing does.
   let ambisonics: String?
 
@@ -63,6 +65,7 @@ struct SoundHeader {
     let sound = Self.soundBytes(stated, available: available, start: start, in: file)
     self.stated = stated
     soundBytes = sound
+    soundStart = start
     if stated == .bytes(sound) || sound == 0 {
       (patches, end) = ([], file.size)
     } else {
@@ -115,7 +118,7 @@ struct SoundHeader {
     stated = number(8) == 0xFFFF_FFFF ? .open : .bytes(number(8))
     soundBytes = sound
     patches = stated == .bytes(sound) ? [] : [(8, [UInt8](repeating: 0xFF, count: 4))]
-    (end, ambisonics) = (size, nil)
+    (end, ambisonics, soundStart) = (size, nil, nil)
   }
 
   /// The header of a FLAC file. Without a number of frames in it, libsndfile decodes to the end.
@@ -125,7 +128,14 @@ struct SoundHeader {
     stated = frames == 0 ? .open : .frames(frames)
     soundBytes = nil
     patches = [(21, [head[21] & 0xF0, 0, 0, 0, 0])]
-    (end, ambisonics) = (size, nil)
+    (end, ambisonics, soundStart) = (size, nil, nil)
+  }
+
+  /// Where the sound of a file of chunks ends; nil in others.
+  /// - Parameter size: length of the file.
+  func end(ofSoundIn size: Int) -> Int? {
+    guard let soundStart, let soundBytes else { return nil }
+    return min(size, soundStart + soundBytes)
   }
 
   /// The length that the header states, in frames.

@@ -15,9 +15,10 @@ public struct WAVCue: Hashable, Sendable {
 ///
 /// Thread: any; waits for the disk.
 enum WAVCues {
+  /// - Parameter private: the content of a chunk `pnna`, which only Pinna reads; empty for none.
   /// - Returns: whether the file has all of them. If not, it is as it was.
-  static func append(_ cues: [WAVCue], to descriptor: Int32) -> Bool {
-    guard !cues.isEmpty else { return true }
+  static func append(_ cues: [WAVCue], private body: [UInt8] = [], to descriptor: Int32) -> Bool {
+    guard !cues.isEmpty || !body.isEmpty else { return true }
     // A cue's position has 32 bits.
     guard cues.allSatisfy({ (0...Int(UInt32.max)).contains($0.frame) }) else { return false }
     var information = stat()
@@ -26,7 +27,8 @@ enum WAVCues {
     var head = [UInt8](repeating: 0, count: 28)
     guard pread(descriptor, &head, head.count, 0) == head.count else { return false }
     let padding = [UInt8](repeating: 0, count: length % 2)
-    let bytes = padding + chunks(cues)
+    let more = body.isEmpty ? [] : chunk("pnna", body)
+    let bytes = padding + (cues.isEmpty ? [] : chunks(cues)) + more
     let riffLength = UInt64(length + bytes.count - 8)
     let isRF64 = head[0..<4].elementsEqual("RF64".utf8)
     guard isRF64 || head[0..<4].elementsEqual("RIFF".utf8) && riffLength <= UInt64(UInt32.max) else {
@@ -43,13 +45,14 @@ enum WAVCues {
     return false
   }
 
-  /// Whether a file continues with cues from byte `offset` on, where its sound ends.
+  /// Whether a file continues with cues or with Pinna's own chunk from byte `offset` on, where its sound ends.
   static func begin(at offset: Int, of descriptor: Int32) -> Bool {
     var head = [UInt8](repeating: 0, count: 12)
     guard pread(descriptor, &head, head.count, off_t(offset + offset % 2)) == head.count else { return false }
     func number(_ at: Int) -> Int { (0..<4).reduce(0) { $0 | Int(head[at + $1]) << (8 * $1) } }
     // The length belongs to the number of cues, so that samples are not taken for them.
-    return head[0..<4].elementsEqual("cue ".utf8) && number(4) == 4 + 24 * number(8)
+    if head[0..<4].elementsEqual("cue ".utf8) { return number(4) == 4 + 24 * number(8) }
+    return head.elementsEqual("pnna".utf8 + head[4..<8] + "v001".utf8)
   }
 
   private static func chunks(_ cues: [WAVCue]) -> [UInt8] {

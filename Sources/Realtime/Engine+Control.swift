@@ -184,6 +184,7 @@ extension Engine {
     try control.withLock { (side) throws(QueueRefusal) in
       collect(&side)
       let ticket = Ticket.next()
+      ring.reserveMemory(frames: longestHistory, instructionSet)
       side.ringsInUse[ticket.number] = ring
       guard
         messages.push(
@@ -299,6 +300,18 @@ extension Engine {
   /// - Parameter highPass: as in `change`.
   public func start(with filters: FilterSet, gain: Float = 1, highPass: Double? = nil) {
     start(feed: 0, with: filters, gain: gain, highPass: highPass)
+  }
+
+  /// Gives the high-pass of a feed's outputs a memory, as a take's ring kept it.
+  ///
+  /// Thread: control side, while the callback does not run.
+  /// - Parameter memory: of the feed's first outputs.
+  public func setHighPasses(feed: Int, _ memory: [SIMD2<Double>]) {
+    for (n, values) in memory.enumerated() {
+      let pair = feeds.highPassMemory(feed, pair: n / 2)
+      pair[0].first[n % 2] = values.x
+      pair[0].second[n % 2] = values.y
+    }
   }
 
   /// Thread: control side.

@@ -125,6 +125,30 @@ extension Engine {
     reports.push(.substituted(next.ticket, frame: state.pointee.frame, takeFrame: takeFrame))
   }
 
+  /// Keeps in a take's ring what it takes to compute its feeds again. Before this period is received.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func keepMemory(in ring: Unmanaged<TakeRing>, _ frames: Int) {
+    let history = state.pointee.live._withUnsafeGuaranteedRef { UnsafePointer($0.storage) }
+    let periods = state.pointee.convolver?._withUnsafeGuaranteedRef { $0.historyPeriods } ?? 0
+    ring._withUnsafeGuaranteedRef { $0.keep(history, period: frames, periods: periods) }
+    var feed = 0
+    while feed < state.pointee.feedsEnd {
+      let ofFeed = feeds.states[feed]
+      var n = 0
+      while n < ofFeed.outputs {
+        let memory = feeds.highPassMemory(feed, pair: n &>> 1)[0]
+        let (output, place) = (n, feed == 0 ? nil : ofFeed.firstOutput &+ n)
+        let values =
+          n & 1 == 0 ? SIMD2(memory.first.x, memory.second.x) : SIMD2(memory.first.y, memory.second.y)
+        ring._withUnsafeGuaranteedRef { $0.keep(highPass: values, place: place, ofMain: output) }
+        n &+= 1
+      }
+      feed &+= 1
+    }
+  }
+
   /// Appends the period to the running take, else to the pre-rolls.
   ///
   /// Thread: JACK's realtime thread (process callback).

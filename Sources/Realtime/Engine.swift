@@ -33,6 +33,8 @@ public final class Engine: @unchecked Sendable {
   let unheardRight = AlignedMemory(count: Partitioning.longestPeriod)
   let fade: Crossfade
   let longestPeriod = Partitioning.longestPeriod
+  /// Frames of the microphones that the engine remembers at most.
+  let longestHistory: Int
 
   // Shared.
   let messages = ControlQueue()
@@ -81,6 +83,7 @@ public final class Engine: @unchecked Sendable {
     self.sampleRate = sampleRate
     var capacity = 1
     while capacity < taps + 2 * Partitioning.longestPeriod { capacity *= 2 }
+    longestHistory = capacity
     spareHistory = InputHistory(microphones: microphones, capacity: capacity)
     unmanagedSpareHistory = .passUnretained(spareHistory)
     live = Atomic(UInt(bitPattern: Unmanaged.passUnretained(spareHistory).toOpaque()))
@@ -130,6 +133,11 @@ public final class Engine: @unchecked Sendable {
     return layout(period: frames).cost(caches, pairs: outputs.reduce(0) { $0 + ($1 + 1) / 2 }).time
   }
 
+  /// Frames from the request of other filters until their fade begins: those in which their tail is formed.
+  ///
+  /// Thread: control side.
+  public func formingFrames(period frames: Int) -> Int { max(0, layout(period: frames).block - 1) * frames }
+
   /// Processes one period: microphones into the outputs.
   ///
   /// Thread: JACK's realtime thread (process callback).
@@ -142,7 +150,7 @@ public final class Engine: @unchecked Sendable {
       recordLostTime(period.timing)
       endTakeWithTransport(period.timing)
       applyControl()
-      beginFadeOrTake(period.timing)
+      beginFadeOrTake(period.timing, period.frames)
     }
     let rejected = receive(period)
     convolve(period)
@@ -234,13 +242,14 @@ public final class Engine: @unchecked Sendable {
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func beginFadeOrTake(_ timing: Timing) {
+  private func beginFadeOrTake(_ timing: Timing, _ frames: Int) {
     let isFading = beginFades()
     guard case .armed(let ticket, let ring) = state.pointee.take,
       isTakeDue(ticket, timing, isFading: isFading)
     else { return }
     state.pointee.take = .recording(ticket, ring)
     let preRoll = holdPreRolls(for: ring)
+    keepMemory(in: ring, frames)
     // Of periods missed before the take was armed, nothing belongs to it.
     let missed = state.pointee.isTakeArmed ? missedTransport(timing) ?? 0 : 0
     let transportFrame = state.pointee.takeFollowsTransport ? timing.transport.frame &- missed : nil

@@ -1,3 +1,4 @@
+import CRealtime
 import Synchronization
 
 /// A place in a take where time passed without recorded frames.
@@ -72,6 +73,8 @@ public final class TakeRing: @unchecked Sendable {
   private var drainedGapFrames = 0
   // Written by the callback before `begun`.
   private var origin = Start(preRoll: 0, microseconds: 0, transportFrame: nil)
+  // Reserved by the control side before the callback knows the ring, if it holds microphones.
+  private var reserved: ReservedMemory?
   // Written by the callback before `finished`.
   private var endedWithTransport = false
   private static let gapCapacity = 256
@@ -121,6 +124,16 @@ public final class TakeRing: @unchecked Sendable {
     samples.free()
     gaps.deallocate()
     places.deallocate()
+    reserved?.free()
+  }
+
+  /// Reserves what it takes to keep the engine's memory, if the take has microphones.
+  ///
+  /// Thread: control side, before the callback knows the ring.
+  func reserveMemory(frames: Int, _ instructionSet: InstructionSet) {
+    guard microphones > 0, reserved == nil else { return }
+    reserved = ReservedMemory(
+      microphones: microphones, capacity: frames, outputs: outputs + feedOutputs, instructionSet)
   }
 
   // MARK: - Realtime thread
@@ -142,6 +155,46 @@ public final class TakeRing: @unchecked Sendable {
   /// - Parameter place: of the output in `Period.feeds`.
   @_noLocks @_noAllocation
   func records(_ place: Int) -> Bool { placeBits &>> UInt64(truncatingIfNeeded: place) & 1 == 1 }
+
+  /// Where a frame holds this output of a feed; nil if it does not.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Parameter place: in `Period.feeds`.
+  @_noLocks @_noAllocation
+  private func channel(ofPlace place: Int) -> Int? {
+    var n = 0
+    while n < feedOutputs {
+      if places[n] == place { return outputs &+ n }
+      n &+= 1
+    }
+    return nil
+  }
+
+  /// Keeps the engine's memory of the microphones, before the take begins.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func keep(_ history: UnsafePointer<pinna_history>, period: Int, periods: Int) {
+    guard let reserved else { return }
+    reserved.keep(history, period: period, periods: periods)
+  }
+
+  /// Keeps the memory of the high-pass of one output, before the take begins.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Parameters:
+  ///   - place: in `Period.feeds`; nil for main's.
+  ///   - n: counts main's outputs.
+  @_noLocks @_noAllocation
+  func keep(highPass: SIMD2<Double>, place: Int?, ofMain n: Int) {
+    guard let reserved else { return }
+    if let place {
+      guard let channel = channel(ofPlace: place) else { return }
+      reserved.keep(highPass: highPass, ofOutput: channel)
+    } else if n < outputs {
+      reserved.keep(highPass: highPass, ofOutput: n)
+    }
+  }
 
   /// Begins the take: the next frame is its first.
   ///
@@ -267,6 +320,11 @@ public final class TakeRing: @unchecked Sendable {
   ///
   /// Thread: any.
   public var start: Start? { begun.load(ordering: .acquiring) ? origin : nil }
+
+  /// What the engine remembered when the take began; nil before it has, and without microphones.
+  ///
+  /// Thread: disk thread.
+  public var memory: EngineMemory? { start == nil ? nil : reserved?.contents() }
 
   /// Frames lost so far, which silence replaces.
   ///

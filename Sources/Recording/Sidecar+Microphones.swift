@@ -23,6 +23,33 @@ extension Sidecar {
     return nil
   }
 
+  /// The take that a file belongs to, by its name: a feed's, the microphones' or the sidecar itself. Nil if there is no
+  /// such sidecar beside it, or it does not list the file.
+  /// - Returns: the index of the file's segment, and the name of its feed; nil for main's and the microphones'.
+  /// - Throws: if the sidecar cannot be read.
+  public static func ofFile(at path: String) throws(TakeError) -> (
+    sidecar: Sidecar, segment: Int, feed: String?
+  )? {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    let name = parts.last.map(String.init) ?? ""
+    let folder = parts.dropLast().map { $0 + "/" }.joined()
+    guard let ending = name.lastIndex(of: ".") else { return nil }
+    if name[ending...] == ".json" {
+      guard FileManager.default.fileExists(atPath: path) else { return nil }
+      return (try read(path), 0, nil)
+    }
+    let base = String(name[..<ending])
+    let stems = [base, base.replacing(/-[A-Za-z][A-Za-z0-9]*$/, with: "")].flatMap {
+      [$0, $0.replacing(/_[0-9]+$/, with: "")]
+    }
+    for stem in stems where FileManager.default.fileExists(atPath: folder + stem + ".json") {
+      let sidecar = try read(folder + stem + ".json")
+      guard let segment = sidecar.files.firstIndex(where: { $0.names.contains(name) }) else { continue }
+      return (sidecar, segment, sidecar.files[segment].feeds?.first { $0.value == name }?.key)
+    }
+    return nil
+  }
+
   /// The last frames of the microphones before `frame` of the take, from the files that hold them.
   /// - Parameters:
   ///   - count: how many; fewer where the take begins.

@@ -97,6 +97,15 @@ public struct Sidecar: Codable, Sendable, Hashable {
     }
   }
 
+  /// How the engine computed the feeds of a take whose microphones were recorded, so that they can be computed again.
+  public struct Engine: Codable, Sendable, Hashable {
+    /// In frames, when the take began.
+    public let period: Int
+    /// The engine's clock at the first frame after the pre-roll, where a period began.
+    public let frame: Int
+    public let instructionSet: String
+  }
+
   /// The files of one segment, by their names in the take's folder.
   public struct Files: Codable, Sendable, Hashable {
     /// Frame of the take at which the segment begins.
@@ -125,6 +134,8 @@ public struct Sidecar: Codable, Sendable, Hashable {
   public var preRollFrames = 0
   /// The transport's frame at the first frame after the pre-roll; nil if the take was not begun by the transport.
   public var transportFrame: Int?
+  /// Nil if the microphones were not recorded.
+  public var engine: Engine?
   /// The title that the user gave; nil without one.
   public var title: String?
   public let setup: TakeSetup

@@ -27,6 +27,8 @@ final class TakeFiles {
   private var faults: [String] = []
   /// Names of sound files that stayed `.part`.
   private var unfinished: Set<String> = []
+  /// Of the engine when the take began, for the first file of the microphones.
+  private var memory: EngineMemory?
   private var notedOnce: Set<NoteKind> = []
 
   /// Notes that a sidecar contains only once, however often they apply.
@@ -68,8 +70,14 @@ final class TakeFiles {
 
   /// Begins the take, whose first frame was played at `date`.
   /// - Parameter transportFrame: the transport's frame after the pre-roll, if the transport began the take.
-  func begin(_ date: Date, preRoll: Int, transportFrame: Int?) {
+  /// - Parameter memory: of the engine, if the microphones are recorded.
+  func begin(_ date: Date, preRoll: Int, transportFrame: Int?, memory: EngineMemory?) {
     began = date
+    // Other formats round the microphones, and a file of limited size has no room for it.
+    self.memory = plan.options.format == .float && plan.options.splitMegabytes == nil ? memory : nil
+    document.engine = memory.map {
+      Sidecar.Engine(period: $0.period, frame: $0.frame, instructionSet: $0.instructionSet.rawValue)
+    }
     document.started = date.localTimestamp
     document.preRollFrames = preRoll
     document.transportFrame = transportFrame
@@ -166,7 +174,8 @@ final class TakeFiles {
   }
 
   private func closeSegment(isLast: Bool = true) {
-    faults += segment.close(markers: document.markers ?? [], isLast: isLast)
+    faults += segment.close(markers: document.markers ?? [], memory: memory?.bytes ?? [], isLast: isLast)
+    memory = nil
     if segment.lacksCues {
       note(.cues, "not every WAV file has cues: the markers are in this sidecar alone")
     }

@@ -231,7 +231,7 @@ public final class TakeWriter: Sendable {
       last = ring.isFinished || abandoned.load(ordering: .acquiring)
       if preRollFrames == nil, let start = ring.start {
         preRollFrames = start.preRoll
-        begin(files, start)
+        begin(files, start, ring)
       }
       ring.drain(
         position: &position, isLast: last,
@@ -273,13 +273,13 @@ public final class TakeWriter: Sendable {
     files.add(arrived)
   }
 
-  private func begin(_ files: TakeFiles, _ start: TakeRing.Start) {
+  private func begin(_ files: TakeFiles, _ start: TakeRing.Start, _ ring: TakeRing) {
     var now = timespec()
     clock_gettime(CLOCK_MONOTONIC, &now)
     let age = Double(now.tv_sec) + Double(now.tv_nsec) / 1e9 - Double(start.microseconds) / 1e6
     files.begin(
       Date(timeIntervalSinceNow: -age - Double(start.preRoll) / Double(plan.sampleRate)),
-      preRoll: start.preRoll, transportFrame: start.transportFrame)
+      preRoll: start.preRoll, transportFrame: start.transportFrame, memory: ring.memory)
     var left = start.preRoll
     while left > 0 {
       let count = min(left, 8192)

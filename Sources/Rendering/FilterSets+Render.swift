@@ -41,6 +41,40 @@ extension FilterSets {
     return output
   }
 
+  /// What one feed plays.
+  public struct Play: Sendable, Hashable {
+    public var selection: Selection
+    /// Linear gain.
+    public var amplitude: Float
+    public var highPass: HighPass
+
+    public init(_ selection: Selection, amplitude: Float = 1, highPass: HighPass = .off) {
+      self.selection = selection
+      self.amplitude = amplitude
+      self.highPass = highPass
+    }
+  }
+
+  /// A feed to render: what it plays at first, and what changes.
+  public struct Feed: Sendable {
+    public var play: Play
+    /// In the order of their frames, with a crossfade each.
+    public var changes: [(frame: Int, play: Play)] = []
+    /// In the order of their frames. A crossfade begins with each; one from frame 0 is in force from the start.
+    public var substitutions: [Substitution] = []
+    /// The filters of B-format, and the device that they are of; nil for a case of the device that is rendered.
+    public var own: (sets: FilterSets, device: Device)?
+    /// Memory of its high-pass at a frame, where a period begins; nil for silence at the start.
+    public var highPass: (frame: Int, memory: [SIMD2<Double>])?
+
+    public init(_ play: Play) { self.play = play }
+
+    /// 1 for mono alone, 2 if it ever plays stereo, and those of B-format.
+    public var channels: Int {
+      ([play] + changes.map(\.play)).map(\.selection.polarPattern.outputs).max() ?? 1
+    }
+  }
+
   /// The same for sound of any length: no more of it is in memory than a part.
   /// - Parameters:
   ///   - framesBefore: how many of the frames only precede what is rendered. They are processed, and their outputs are
@@ -55,47 +89,124 @@ extension FilterSets {
     instructionSet: InstructionSet = .best, next: () throws -> [[Float]]?,
     write: (_ outputs: [[Float]]) throws -> Void
   ) throws {
-    func filters(_ substitute: FilterSets?) throws -> FilterSet {
-      try (substitute ?? self).filters(for: selection, of: device)
-    }
+    var feed = Feed(Play(selection, amplitude: Float(gain.amplitude), highPass: highPass))
+    feed.substitutions = substitutions
+    try render(
+      [feed], of: device, framesBefore: framesBefore, period: period, instructionSet: instructionSet,
+      next: next, write: { try write($0[0]) })
+  }
+
+  /// The same for several feeds, which one engine plays.
+  /// - Parameters:
+  ///   - feeds: the first is `main`. Changes may give only `main` another number of channels.
+  ///   - clock: time of the first frame on the engine's clock.
+  ///   - write: called with the outputs. Shape: `[feed][channel][frame]`.
+  public func render(
+    _ feeds: [Feed], of device: Device, framesBefore: Int = 0, clock: Int = 0, period: Int = 1024,
+    instructionSet: InstructionSet = .best, next: () throws -> [[Float]]?,
+    write: (_ outputs: [[[Float]]]) throws -> Void
+  ) throws {
     let engine = makeEngine(instructionSet: instructionSet)
-    let set = try filters(substitutions.last { $0.frame <= 0 }?.filters)
-    let (amplitude, corner) = (Float(gain.amplitude), highPass.frequency?.value)
+    let forming = engine.formingFrames(period: period)
+    var states = feeds.map {
+      (play: $0.play, filters: $0.substitutions.last { $0.frame <= 0 }?.filters ?? $0.own?.sets ?? self)
+    }
+    func filters(_ n: Int) throws -> FilterSet {
+      try states[n].filters.filters(for: states[n].play.selection, of: feeds[n].own?.device ?? device)
+    }
+    var numbers: [Int] = []
+    var places: [Int] = []
+    var end = 0
     // `main` has two outputs at most.
-    let others = set.outputs > 2 ? set.outputs : 0
-    var feed = 0
-    if others > 0 {
-      feed = engine.startFeed(with: set, firstOutput: 0, gain: amplitude, highPass: corner) ?? 0
-    } else {
-      engine.start(with: set, gain: amplitude, highPass: corner)
+    let isMain = feeds.indices.map { $0 == 0 && feeds[0].channels <= 2 }
+    for (n, feed) in feeds.enumerated() {
+      let (amplitude, highPass) = (feed.play.amplitude, feed.play.highPass.frequency?.value)
+      if isMain[n] {
+        engine.start(with: try filters(n), gain: amplitude, highPass: highPass)
+        numbers.append(0)
+        places.append(0)
+        continue
+      }
+      guard
+        let number = engine.startFeed(
+          with: try filters(n), firstOutput: end, gain: amplitude, highPass: highPass)
+      else { throw Unsupported("an engine has at most \(Engine.mostFeeds + 1) feeds") }
+      numbers.append(number)
+      places.append(end)
+      end += feed.channels
+    }
+    var coming = Event.all(of: feeds, forming: forming)[...]
+    func post(_ event: Event) throws {
+      let n = event.feed
+      switch event.kind {
+      case .change(let play): states[n].play = play
+      case .substitution(let filters): states[n].filters = filters ?? feeds[n].own?.sets ?? self
+      case .highPass(let memory): return engine.setHighPasses(feed: numbers[n], memory)
+      }
+      let (amplitude, highPass) = (states[n].play.amplitude, states[n].play.highPass.frequency?.value)
+      if case .change = event.kind {
+        _ = try engine.change(feed: numbers[n], to: filters(n), gain: amplitude, highPass: highPass)
+      } else {
+        _ = try engine.substitute(feed: numbers[n], filters(n), gain: amplitude, highPass: highPass)
+      }
     }
     var run = OfflineRun(
-      engine, microphones: [[Float]](repeating: [], count: engine.microphones), feedOutputs: others)
-    var coming = substitutions.filter { $0.frame > 0 }[...]
+      engine, microphones: [[Float]](repeating: [], count: engine.microphones), firstFrame: clock,
+      feedOutputs: end)
     var given = 0
     var ahead = framesBefore
     func writeOutput() throws {
       let skipped = min(ahead, run.left.count)
       ahead -= skipped
-      let outputs = others > 0 ? run.feeds : Array([run.left, run.right].prefix(set.outputs))
-      try write(outputs.map { Array($0.dropFirst(skipped)) })
+      try write(
+        feeds.indices.map { n in
+          let channels =
+            isMain[n] ? [run.left, run.right] : Array(run.feeds[places[n]..<places[n] + feeds[n].channels])
+          return channels.prefix(feeds[n].channels).map { Array($0.dropFirst(skipped)) }
+        })
       run.discardOutput()
     }
     while let part = try next() {
       run.append(part)
       given += part[0].count
-      while let substitution = coming.first, substitution.frame < given {
-        run.run(to: substitution.frame, period: period)
+      while let event = coming.first, event.frame < given {
+        run.run(to: event.frame, period: period)
         _ = engine.drainReports()
-        _ = try engine.substitute(
-          feed: feed, filters(substitution.filters), gain: amplitude, highPass: corner)
+        try post(event)
         coming.removeFirst()
       }
       run.run(wholePeriodsTo: given, period: period)
+      _ = engine.drainReports()
       try writeOutput()
     }
     run.run(total: given, period: period)
     try writeOutput()
+  }
+
+  /// What happens before a frame of a rendering.
+  private struct Event {
+    enum Kind {
+      case change(Play)
+      case substitution(FilterSets?)
+      case highPass([SIMD2<Double>])
+    }
+
+    let frame: Int
+    let feed: Int
+    let kind: Kind
+
+    /// - Parameter forming: how long before its fade a substitution is requested.
+    static func all(of feeds: [Feed], forming: Int) -> [Event] {
+      let all = feeds.enumerated().flatMap { n, feed in
+        (feed.highPass.map { [Event(frame: $0.frame, feed: n, kind: .highPass($0.memory))] } ?? [])
+          + feed.changes.map { Event(frame: $0.frame, feed: n, kind: .change($0.play)) }
+          + feed.substitutions.filter { $0.frame > 0 }.map {
+            Event(frame: max(0, $0.frame - forming), feed: n, kind: .substitution($0.filters))
+          }
+      }
+      return all.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }.map(
+        \.element)
+    }
   }
 
   /// A selection that is requested before a frame.

@@ -1,5 +1,6 @@
 import Acoustics
 import AudioFiles
+import FoundationEssentials
 import Glibc
 import JackTools
 import Messages
@@ -11,10 +12,10 @@ import Text
 
 extension Verb {
   static let render = Verb(
-    name: "render", operands: ["MICS.wav", "OUT.wav"],
+    name: "render", operands: ["MICS.wav", "[OUT.wav]"],
     many: ("--takes", "--takes FOLDER [FOLDER …] --into DIR"), takesStandardStreams: true,
     summary:
-      "do offline what run does: microphone signals from one file, left and right or B-format to another, .wav, .flac or .opus; - is standard input or output, WAV",
+      "do offline what run does: microphone signals from one file, or those of a take, to left and right or B-format in another, .wav, .flac or .opus; - is standard input or output, WAV",
     options: [
       Option("--preset", "NAME", "preset (default: what a take was recorded with, or phone5)"), deviceOption,
       Option("--data-source", "NAME", "data source (default: the preset's)"),
@@ -23,77 +24,119 @@ extension Verb {
       Option("--format", "FORMAT", "\(Arguments.ambix): AmbiX B-format instead of the pattern"), orderOption,
       Option("--gain", "DB", "gain in decibels, from -60 to 24 (default: the preset's)"),
       Option("--high-pass", "HZ|off", "high-pass of the outputs, from 20 to 400 Hz (default: the preset's)"),
-      Option("--period", "FRAMES", "period of the engine (default: 1024)"),
+      Option("--feed", "NAME", "the feed of a take to render (default: that of the given file, or main)"),
+      Option("--feeds", "FILE", "render main and the feeds of this YAML file, into the folder of --into"),
+      Option(
+        "--into", "DIR",
+        "write DIR/NAME.wav for each feed: those of --feeds, or of the take; with --takes, the folder of the outputs"),
+      Option("--automation", "FILE", "changes at times, as YAML: - {at: 2.5, pattern: cardioid}"),
+      Option("--period", "FRAMES", "period of the engine (default: a take's own, or 1024)"),
       isaOption, hrtfOption,
       Option(
-        "--takes", "FOLDER", "render all takes in this folder, in those within it and in further operands"),
-      Option("--into", "DIR", "takes: the folder of the outputs; what is complete there is skipped"),
+        "--takes", "FOLDER",
+        "render all takes in this folder, in those within it and in further operands; what is complete in the folder of --into is skipped"
+      ),
       Option("--jobs", "N", "takes: how many at a time (default: one per core)"),
       Option("--print-jobs", nil, "takes: print a shell command for each instead, for a scheduler"),
       jsonOption,
     ]
   ) { arguments in
     guard !arguments.has("--takes") else { return try RenderBatch(arguments).run() }
-    for option in ["--into", "--jobs", "--print-jobs"] where arguments.has(option) {
-      throw Failure(.usage, "\(option) needs --takes; add --takes FOLDER, or remove \(option)")
-    }
-    let (source, path) = (arguments.operands[0], arguments.operands[1])
+    try checkRender(arguments)
+    let source = arguments.operands[0]
     let stops = StopCount()
-    try OutputPath.check(path, against: source)
-    if path == StandardStream.word { Output.divert() }
+    if arguments.operands.last == StandardStream.word, arguments.operands.count > 1 { Output.divert() }
     let pipe = try source == StandardStream.word ? openStandardInput(stops) : nil
-    let library = PresetLibrary.standard
     let take = pipe == nil ? TakeMicrophones(source) : nil
-    var setting = try Verb.setting(arguments, of: take, pipe, in: library)
-    try setting.apply(
-      [Change.Key.dataSource, .pattern, .orientation, .gain, .highPass].compactMap { key in
-        try arguments["--" + key.rawValue].map { try Change(key, $0) }
-      })
-    if let pattern = try arguments.onlyAmbisonics() {
-      guard !arguments.has("--pattern") else {
-        throw Failure(.usage, "--format ambix takes the place of a pattern; leave out --pattern")
-      }
-      setting.selection = setting.selection.with(pattern, on: setting.device)
-      setting.choose(try setting.device.ambisonics(setting.selection))
+    var named = try feeds(arguments, of: take, pipe, in: PresetLibrary.standard)
+    let device = named[0].setting.device
+    for feed in named {
+      try OutputPath.check(feed.path, against: source)
+      _ = try (feed.own ?? device).filterCase(for: feed.setting.selection)
     }
-    let period = try arguments.integer("--period", in: 1...Partitioning.longestPeriod) ?? 1024
-    let instructionSet = try arguments.instructionSet()
-    let device = setting.device
-    _ = try device.filterCase(for: setting.selection)
     try take?.check(device)
     let input =
       try pipe.map { try MicrophoneFile($0, of: device) }
       ?? MicrophoneFile(
-        source, of: device,
+        take?.path ?? source, of: device,
         "give a sound file with one channel per microphone, or create one with: pinna simulate")
     let rate = input.reader.sampleRate
-    let channels = setting.selection.polarPattern.outputs
-    try OutputPath.check(path, channels: channels, sampleRate: rate)
-    let sets = try FilterSets(
-      device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
+    let period = try arguments.integer("--period", in: 1...Partitioning.longestPeriod) ?? take?.period ?? 1024
+    let isa = arguments.has("--isa") ? nil : take?.instructionSet
+    let instructionSet = try isa ?? arguments.instructionSet()
+    var automation: [(frame: Int, setting: Setting)] = []
+    if let file = arguments["--automation"] {
+      automation = try AutomationFile.read(file, sampleRate: rate, start: &named[0].setting)
+    }
+    for feed in named {
+      let settings = [feed.setting] + automation.map(\.setting)
+      let channels = settings.map(\.selection.polarPattern.outputs).max() ?? 1
+      try OutputPath.check(feed.path, channels: channels, sampleRate: rate)
+    }
+    func sets(of device: Device) throws -> FilterSets {
+      try FilterSets(device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
+    }
+    // B-format alone needs none of the device's own filters.
+    let base = named.count == 1 ? named[0].own ?? device : device
+    let sets = try sets(of: base)
     // The memory of the filters, of a crossfade, and of the lowest high-pass.
-    let before = take?.framesBefore(sets.bank.tapCount + rate, period: period) ?? []
-    let ahead = before.first?.count ?? 0
-    let substitutions = try take?.substitutions(setting, sampleRate: rate, framesBefore: ahead) ?? []
-    let output = try RenderedFile(
-      path, channels: channels, sampleRate: rate, broadcast: take?.mark(arguments).broadcast, stops)
-    var first = ahead > 0 ? before : nil
-    try output.finish {
+    let start = take?.start(sets.bank.tapCount + rate, period: period) ?? TakeMicrophones.Start()
+    var fallbacks: [Set<String>: FilterSets] = [:]
+    let feeds = try named.indices.map { n in
+      var feed = FilterSets.Feed(named[n].setting.play)
+      feed.changes = automation.map { (start.frames + $0.frame, $0.setting.play) }
+      if let own = named[n].own, own != base { feed.own = (try sets(of: own), own) }
+      if let take, named[n].own == nil {
+        let recorded = named[n].recorded
+        feed.substitutions = try take.substitutions(
+          of: recorded ?? nil, device, sampleRate: rate, start, &fallbacks)
+      }
+      if let take, named[n].isAsRecorded { feed.highPass = take.highPass(of: named[n].recorded ?? nil, start) }
+      return feed
+    }
+    if !fallbacks.isEmpty {
+      Tool.complain("this take was recorded with microphones missing; its fallback filters are repeated")
+    }
+    if let folder = arguments["--into"] {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+    let outputs = try zip(feeds, named).map { feed, named in
+      try RenderedFile(
+        named.path, channels: feed.channels, sampleRate: rate, of: take,
+        broadcast: take?.mark(arguments).broadcast, stops)
+    }
+    var first = start.frames > 0 ? start.microphones : nil
+    var position = take?.files.frame ?? 0
+    try RenderedFile.finish(outputs) {
       try sets.render(
-        selection: setting.selection, of: device, gain: setting.gain, highPass: setting.highPass,
-        substitutions: substitutions, framesBefore: ahead, period: period, instructionSet: instructionSet,
+        feeds, of: base, framesBefore: start.frames, clock: start.clock, period: period,
+        instructionSet: instructionSet,
         next: {
           defer { first = nil }
-          return try first ?? input.next()
-        }, write: output.write)
+          if let first { return first }
+          guard let part = try input.next() else { return nil }
+          defer { position += part[0].count }
+          return take?.gaps.removed(from: part, start: position) ?? part
+        },
+        write: { for (output, channels) in zip(outputs, $0) { try output.write(channels) } })
     }
-    let remarks = input.remarks + output.remarks
+    let remarks = input.remarks + outputs.flatMap(\.remarks)
     for remark in remarks { Tool.complain(remark) }
+    guard arguments["--into"] != nil else {
+      let sound = outputs[0].sound
+      arguments.print(
+        json: [
+          "output": sound.path, "frames": sound.frames, "channels": sound.channels, "sampleRate": rate,
+          "peak": Double(sound.peak), "remarks": remarks,
+        ], text: "\(sound.sentence); \(ChangeReport(named[0].setting).text)")
+      return .done
+    }
     arguments.print(
       json: [
-        "output": path, "frames": output.sound.frames, "channels": channels, "sampleRate": rate,
-        "peak": Double(output.sound.peak), "remarks": remarks,
-      ], text: "\(output.sound.sentence); \(ChangeReport(setting).text)")
+        "outputs": outputs.map { Written(sound: $0.sound) }, "sampleRate": rate, "remarks": remarks,
+      ],
+      text: zip(outputs, named).map { "\($0.sound.sentence); \(ChangeReport($1.setting).text)" }.joined(
+        separator: "\n"))
     return .done
   }
 
@@ -102,9 +145,110 @@ extension Verb {
     return try AudioFileReader(standardInputWhile: { stops.count == 0 })
   }
 
+  /// One of several files, in the answer.
+  private struct Written: Encodable {
+    let output: String
+    let frames: Int
+    let channels: Int
+    let peak: Double
+
+    init(sound: SoundOutput) {
+      (output, frames, channels, peak) = (sound.path, sound.frames, sound.channels, Double(sound.peak))
+    }
+  }
+
+  /// Throws if options exclude each other.
+  private static func checkRender(_ arguments: Arguments) throws {
+    let hasFolder = arguments["--into"] != nil
+    if hasFolder != (arguments.operands.count == 1) {
+      throw Failure(.usage, "give either OUT.wav, or a folder for several feeds with --into")
+    }
+    if arguments["--feeds"] != nil, !hasFolder {
+      throw Failure(.usage, "--feeds writes several files; give a folder for them with --into")
+    }
+    for option in ["--jobs", "--print-jobs"] where arguments.has(option) {
+      throw Failure(.usage, "\(option) needs --takes; add --takes FOLDER, or remove \(option)")
+    }
+    for option in ["--feed", "--automation"] where hasFolder && arguments[option] != nil {
+      throw Failure(.usage, "\(option) and --into exclude each other; leave one out")
+    }
+  }
+
+  /// A feed to render, and its file.
+  struct NamedFeed {
+    let path: String
+    var setting: Setting
+    /// Its name in the take, nil for main; nil for no feed of a take.
+    let recorded: String??
+    /// Whether nothing differs from what was recorded.
+    let isAsRecorded: Bool
+    /// The device whose filters are those of its B-format; nil for any other case.
+    let own: Device?
+
+    init(_ path: String, _ setting: Setting, recorded: String?? = nil, isAsRecorded: Bool = false) throws {
+      self.path = path
+      self.setting = setting
+      self.recorded = recorded
+      self.isAsRecorded = isAsRecorded
+      own =
+        setting.selection.polarPattern.ambisonicsOrder == nil
+        ? nil : try setting.device.ambisonics(setting.selection)
+    }
+  }
+
+  private static func feeds(
+    _ arguments: Arguments, of take: TakeMicrophones?, _ pipe: AudioFileReader?, in library: PresetLibrary
+  ) throws -> [NamedFeed] {
+    let changes = try [Change.Key.dataSource, .pattern, .orientation, .gain, .highPass].compactMap { key in
+      try arguments["--" + key.rawValue].map { try Change(key, $0) }
+    }
+    let ambisonics = try arguments.onlyAmbisonics()
+    if ambisonics != nil, arguments.has("--pattern") {
+      throw Failure(.usage, "--format ambix takes the place of a pattern; leave out --pattern")
+    }
+    let isOfTake = take != nil && !arguments.has("--preset") && !arguments.has("--device")
+    func recorded(_ feed: String?, path: String) throws -> NamedFeed {
+      var setting = try setting(arguments, of: take, feed: feed, pipe, in: library)
+      try setting.apply(changes)
+      if let ambisonics { setting.selection = setting.selection.with(ambisonics, on: setting.device) }
+      // Who asks for something else wants to hear it.
+      let isOther = !changes.isEmpty || ambisonics != nil
+      if isOther { try setting.apply([.mute(false)]) }
+      return try NamedFeed(path, setting, recorded: .some(feed), isAsRecorded: isOfTake && !isOther)
+    }
+    guard let folder = arguments["--into"] else {
+      let name = arguments["--feed"] ?? take?.feed
+      if arguments["--feed"] != nil, !isOfTake {
+        throw Failure(
+          .usage,
+          "--feed names a feed of a take whose microphones were recorded; \(arguments.operands[0]) is of none"
+        )
+      }
+      return [try recorded(name == "main" ? nil : name, path: arguments.operands[1])]
+    }
+    if let file = arguments["--feeds"] {
+      let main = try recorded(nil, path: "\(folder)/main.wav")
+      return [main]
+        + (try FeedFile.read(file, main: main.setting).map { feed in
+          var setting = main.setting
+          setting.selection = feed.selection
+          try setting.apply([.gain(feed.gain), .highPass(feed.highPass), .mute(false)])
+          return try NamedFeed("\(folder)/\(feed.name).wav", setting, recorded: .some(nil))
+        })
+    }
+    guard isOfTake, let take else {
+      throw Failure(
+        .usage, "--into alone renders the feeds of a take; name the feeds to render in a file with --feeds")
+    }
+    let names =
+      (take.sidecar.channels > 0 ? [nil] : []) + (take.sidecar.feeds ?? []).map { Optional($0.name) }
+    return try names.map { try recorded($0, path: "\(folder)/\($0 ?? "main").wav") }
+  }
+
   /// What to render with: the preset or device that is given, or else what a take was recorded with.
   private static func setting(
-    _ arguments: Arguments, of take: TakeMicrophones?, _ pipe: AudioFileReader?, in library: PresetLibrary
+    _ arguments: Arguments, of take: TakeMicrophones?, feed: String?, _ pipe: AudioFileReader?,
+    in library: PresetLibrary
   ) throws -> Setting {
     func adapt(_ device: Device) throws -> Device {
       let device = try arguments.withHRTF(device)
@@ -112,10 +256,16 @@ extension Verb {
         ?? SimulatedSound.device(device, in: arguments.operands[0])
     }
     if let take, !arguments.has("--preset"), !arguments.has("--device") {
-      return try take.setting(in: library, adapt)
+      return try take.setting(of: feed, in: library, adapt)
     }
     let (preset, device) = try arguments.presetAndDevice(in: library)
     return Setting(preset: preset, device: try adapt(device))
+  }
+}
+
+extension Setting {
+  fileprivate var play: FilterSets.Play {
+    FilterSets.Play(selection, amplitude: muted ? 0 : Float(gain.amplitude), highPass: highPass)
   }
 }
 
@@ -123,10 +273,16 @@ extension Verb {
 private final class RenderedFile {
   let sound: SoundOutput
   private let stops: StopCount
+  /// Where the take has silence for missing frames.
+  private let gaps: TakeGaps?
+  /// The frame of the take that comes next, and the file's end in the take.
+  private var position: Int
+  private let end: Int
 
   /// - Parameter stops: counts the signals INT and TERM from here on.
   init(
-    _ path: String, channels: Int, sampleRate: Int, broadcast: BroadcastExtension?, _ stops: StopCount
+    _ path: String, channels: Int, sampleRate: Int, of take: TakeMicrophones?,
+    broadcast: BroadcastExtension?, _ stops: StopCount
   ) throws(AudioFileError) {
     let isPiped = path == StandardStream.word
     Signals.onStop {
@@ -144,28 +300,35 @@ private final class RenderedFile {
         path: path, channels: channels, sampleRate: sampleRate, areMicrophones: channels > 2,
         broadcast: broadcast)
     self.stops = stops
+    gaps = take?.gaps
+    position = take?.files.frame ?? 0
+    end = position + (take?.files.frames ?? 0)
   }
 
-  /// Runs `body`, and gives the file its name. After an error or an interruption no file is left.
-  func finish(_ body: () throws -> Void) throws {
+  /// Runs `body`, and gives the files their names. After an error or an interruption no file is left.
+  static func finish(_ files: [RenderedFile], _ body: () throws -> Void) throws {
     do {
       try body()
     } catch {
-      sound.abandon()
-      throw stops.count == 0 ? error : Self.interruption
+      for file in files { file.sound.abandon() }
+      throw files.allSatisfy({ $0.stops.count == 0 }) ? error : Self.interruption
     }
-    try sound.close()
+    for file in files { try file.sound.close() }
   }
 
   private static let interruption = Failure(.failed, "interrupted; nothing was written")
 
-  /// - Parameter outputs: shape `[channel][frame]`.
-  func write(_ outputs: [[Float]]) throws {
+  /// - Parameter channels: shape `[channel][frame]`
+  func write(_ channels: [[Float]]) throws {
     guard stops.count == 0 else { throw Self.interruption }
-    let count = outputs[0].count
-    var frames = [Float](repeating: 0, count: outputs.count * count)
-    for (channel, samples) in outputs.enumerated() {
-      for n in 0..<count { frames[n * outputs.count + channel] = samples[n] }
+    let channels = gaps?.filled(channels, from: &position, to: end) ?? channels
+    var frames = channels[0]
+    if channels.count > 1 {
+      let count = channels.count
+      frames = [Float](repeating: 0, count: count * channels[0].count)
+      for (c, channel) in channels.enumerated() {
+        for n in channel.indices { frames[count * n + c] = channel[n] }
+      }
     }
     try sound.write(frames)
   }

@@ -3,38 +3,50 @@ import AudioFiles
 import Messages
 import Presets
 import Processor
+import Realtime
 import Recording
 import Rendering
 
-/// The take that a file of microphones belongs to, by the sidecar beside it: whose take it is, what the microphones
-/// heard before the file's first frame, and the filters that replaced those of all microphones while some failed.
+/// The take that a file belongs to, by the sidecar beside it: whose take it is, its microphones, what they heard before
+/// the file's first frame, and the filters that replaced those of all microphones while some failed.
 struct TakeMicrophones {
-  private let path: String
-  private let sidecar: Sidecar
+  /// The file of its microphones.
+  let path: String
+  let sidecar: Sidecar
+  /// The feed that was recorded in the given file; nil for main and for the microphones.
+  let feed: String?
+  let files: Sidecar.Files
   /// The frame of the take at which the file begins.
-  private let firstFrame: Int
+  private var firstFrame: Int { files.frame }
+  private var folder: String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "" }
 
-  /// Nil for a file that is not of a take. A sidecar that cannot be read is reported.
+  /// Nil for a file that is not of a take, or of one without microphones. A sidecar that cannot be read is reported.
   init?(_ path: String) {
     do throws(TakeError) {
-      guard let found = try Sidecar.ofMicrophones(at: path) else { return nil }
-      (sidecar, firstFrame) = found
+      guard let found = try Sidecar.ofFile(at: path),
+        let name = found.sidecar.files[found.segment].microphones
+      else { return nil }
+      (sidecar, feed, files) = (found.sidecar, found.feed, found.sidecar.files[found.segment])
+      self.path = (path.lastIndex(of: "/").map { String(path[...$0]) } ?? "") + name
     } catch {
       Tool.complain(
         "\(error.description); the take's array and its missing microphones are unknown, so fallback filters are not "
           + "repeated")
       return nil
     }
-    self.path = path
   }
 
   /// The mark of what these microphones are rendered to.
   func mark(_ arguments: Arguments) -> RenderMark { RenderMark(of: path, sidecar, arguments) }
 
   /// What was set when the take was recorded.
-  /// - Parameter adapt: what is done with the take's device before it is used.
+  /// - Parameters:
+  ///   - feed: its name; nil for `main`.
+  ///   - adapt: what is done with the take's device before it is used.
   /// - Throws: if its device or its choice is not there any more.
-  func setting(in library: PresetLibrary, _ adapt: (Device) throws -> Device) throws -> Setting {
+  func setting(
+    of feed: String? = nil, in library: PresetLibrary, _ adapt: (Device) throws -> Device
+  ) throws -> Setting {
     let setup = sidecar.setup
     let device: Device
     do { device = try library.device(named: setup.device) } catch {
@@ -46,16 +58,41 @@ struct TakeMicrophones {
     let preset = (try? library.preset(named: setup.preset)).flatMap { $0.device == device.name ? $0 : nil }
     var setting = Setting(preset: preset ?? Preset(of: device), device: try adapt(device))
     do {
-      try setting.apply([
-        Change(.dataSource, setup.dataSource), Change(.pattern, setup.polarPattern),
-        Change(.orientation, setup.inputOrientation), Change(.gain, "\(setup.gainDB)"),
-        Change(.highPass, setup.highPassHz.map { "\($0)" } ?? "off"),
-      ])
+      try setting.apply(feed.map(changes) ?? changes)
     } catch {
       throw Failure(
         .failed, "the sidecar of \(path) holds an unusable setting: \(error); give --preset or --device")
     }
     return setting
+  }
+
+  /// What was set for `main`.
+  private var changes: [Change] {
+    get throws {
+      let setup = sidecar.setup
+      return try [
+        Change(.dataSource, setup.dataSource), Change(.pattern, setup.polarPattern),
+        Change(.orientation, setup.inputOrientation), Change(.gain, "\(setup.gainDB)"),
+        Change(.highPass, setup.highPassHz.map { "\($0)" } ?? "off"), .mute(setup.muted),
+      ]
+    }
+  }
+
+  /// What was set for another feed.
+  private func changes(of feed: String) throws -> [Change] {
+    let feeds = sidecar.feeds ?? []
+    guard let setup = feeds.first(where: { $0.name == feed }) else {
+      throw UnknownWord(kind: "feed", word: feed, choices: ["main"] + feeds.map(\.name))
+    }
+    let pattern = try setup.polarPattern.map { try PolarPattern(word: $0) }
+    guard let pattern = pattern ?? setup.order.flatMap(PolarPattern.ambisonics) else {
+      throw Failure(.failed, "the feed \(feed) of \(path) has neither a pattern nor an order")
+    }
+    return try [
+      Change(.dataSource, setup.dataSource), .pattern(pattern),
+      Change(.orientation, setup.inputOrientation), Change(.gain, "\(setup.gainDB)"),
+      Change(.highPass, setup.highPassHz.map { "\($0)" } ?? "off"), .mute(setup.muted),
+    ]
   }
 
   /// Says if the take was recorded with another device, or with another calibration of this one.
@@ -79,42 +116,114 @@ struct TakeMicrophones {
     }
   }
 
-  /// The frames of the microphones before the file's first one, from the files of the take before it.
-  /// - Parameters:
-  ///   - count: how many are wanted. There are fewer where the take begins, and none if a file is missing, which is
-  ///     said.
-  ///   - period: they begin with a period of the whole take.
-  /// - Returns: shape `[microphone][frame]`
-  func framesBefore(_ count: Int, period: Int) -> [[Float]] {
-    let first = max(0, (firstFrame - count) / period * period)
-    let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
-    do throws(TakeError) {
-      return try sidecar.microphones(before: firstFrame, count: firstFrame - first, in: String(folder))
-    } catch {
-      Tool.complain("\(error); \(path) is rendered as if silence came before it")
-      return []
+  var gaps: TakeGaps { TakeGaps(sidecar) }
+
+  /// The period that it was recorded with; nil if the sidecar does not say.
+  var period: Int? {
+    sidecar.engine.map(\.period).flatMap { (1...Partitioning.longestPeriod).contains($0) ? $0 : nil }
+  }
+
+  /// The instruction set that it was recorded with, if this processor has it.
+  var instructionSet: InstructionSet? {
+    sidecar.engine.flatMap { InstructionSet(rawValue: $0.instructionSet) }.flatMap {
+      $0.isAvailable ? $0 : nil
     }
   }
 
-  /// The filters from each frame on, counted from `framesBefore` frames before the file. Says on standard error what is
-  /// repeated.
+  /// What comes before the file's first frame.
+  struct Start {
+    /// The microphones, without gaps. Shape: `[microphone][frame]`
+    var microphones: [[Float]] = []
+    /// The engine's clock at the first of these frames.
+    var clock = 0
+    /// The frame of these, or after them, for which `memory` is.
+    var memoryFrame = 0
+    var memory: EngineMemory?
+
+    var frames: Int { microphones.first?.count ?? 0 }
+  }
+
+  /// What comes before the file's first frame: what the engine remembered when the take began, and the take's frames
+  /// before the file's, from the files before it.
+  /// - Parameters:
+  ///   - count: how many are wanted. There are fewer where the take begins and the engine's memory is not there, and none
+  ///     if a file is missing, which is said.
+  ///   - period: they begin with a period of the whole take.
+  func start(_ count: Int, period: Int) -> Start {
+    var start = Start()
+    let before = gaps.engineFrames(before: firstFrame)
+    // Periods begin with the take's first frame after the pre-roll.
+    let preRoll = sidecar.engine == nil ? 0 : sidecar.preRollFrames
+    let zero = (sidecar.engine?.frame ?? 0) - preRoll
+    let grid = preRoll % period
+    let first = before - count >= grid ? (before - count - grid) / period * period + grid : 0
+    // The take's frame of that one: gaps have no frames of the engine.
+    var frame = first
+    while gaps.engineFrames(before: frame) < first { frame += first - gaps.engineFrames(before: frame) }
+    do throws(TakeError) {
+      if firstFrame > frame {
+        let block = try sidecar.microphones(before: firstFrame, count: firstFrame - frame, in: folder)
+        start.microphones = gaps.removed(from: block, start: frame)
+      }
+    } catch {
+      Tool.complain("\(error); \(path) is rendered as if silence came before it")
+      start.clock = zero + before
+      return start
+    }
+    start.clock = zero + first
+    guard first == 0 else { return start }
+    var lead = [[Float]](
+      repeating: [Float](repeating: 0, count: (period - grid) % period),
+      count: sidecar.setup.microphones.count)
+    if let memory = sidecar.memory(in: folder), memory.period == period {
+      if preRoll == 0 { lead = memory.microphones }
+      (start.memory, start.memoryFrame) = (memory, lead[0].count + preRoll)
+    }
+    start.clock -= lead[0].count
+    start.microphones =
+      start.microphones.isEmpty ? lead : zip(lead, start.microphones).map { $0 + $1 }
+    return start
+  }
+
+  /// The memory of a feed's high-pass, if it is rendered as it was recorded.
+  func highPass(of feed: String?, _ start: Start) -> (frame: Int, memory: [SIMD2<Double>])? {
+    guard let memory = start.memory else { return nil }
+    var first = 0
+    var channels = sidecar.channels
+    for other in feed == nil ? [] : sidecar.feeds ?? [] {
+      first += channels
+      channels = other.channels.count
+      if other.name == feed { break }
+    }
+    guard channels > 0, first + channels <= memory.highPasses.count else { return nil }
+    return (start.memoryFrame, Array(memory.highPasses[first..<first + channels]))
+  }
+
+  /// A feed's filters from each frame on, counted from the first of `start`.
+  /// - Parameters:
+  ///   - feed: its name; nil for `main`.
+  ///   - sets: filters without some microphones, which this adds to.
   /// - Throws: if the sidecar lists what no take can have.
-  func substitutions(_ setting: Setting, sampleRate: Int, framesBefore: Int) throws
-    -> [FilterSets.Substitution]
-  {
+  func substitutions(
+    of feed: String?, _ device: Device, sampleRate: Int, _ start: Start,
+    _ sets: inout [Set<String>: FilterSets]
+  ) throws -> [FilterSets.Substitution] {
     try checkFallbacks()
-    let fallbacks = sidecar.fallbacks(from: firstFrame - framesBefore)
-    guard fallbacks.contains(where: { !$0.without.isEmpty }) else { return [] }
-    Tool.complain("this take was recorded with microphones missing; its fallback filters are repeated")
-    var sets: [Set<String>: FilterSets] = [:]
-    return try fallbacks.map { fallback in
-      let missing = Set(fallback.without)
+    let fallbacks = sidecar.fallbacks(from: 0, of: feed)
+    let shift = start.frames - gaps.engineFrames(before: firstFrame)
+    // Those that matter no more when the file begins need no filters.
+    let listed = fallbacks.map {
+      (frame: gaps.engineFrames(before: $0.frame) + shift, without: Set($0.without))
+    }
+    let used = Array(listed.filter { $0.frame <= 0 }.suffix(1)) + listed.filter { $0.frame > 0 }
+    guard used.contains(where: { !$0.without.isEmpty }) else { return [] }
+    return try used.map { frame, missing in
       if !missing.isEmpty, sets[missing] == nil {
         sets[missing] = try FilterSets(
-          fallbackFor: setting.device, without: missing, sampleRate: sampleRate,
-          progress: WorkProgress.designing(setting.device.name))
+          fallbackFor: device, without: missing, sampleRate: sampleRate,
+          progress: WorkProgress.designing(device.name))
       }
-      return FilterSets.Substitution(frame: fallback.frame, filters: sets[missing])
+      return FilterSets.Substitution(frame: frame, filters: sets[missing])
     }
   }
 
@@ -122,8 +231,11 @@ struct TakeMicrophones {
     let (all, names) = (sidecar.fallbacks ?? [], sidecar.setup.microphones)
     let isPlausible =
       all.allSatisfy { Set($0.without).isSubset(of: names) && 2 * Set($0.without).count <= names.count }
-      && zip(all, all.dropFirst()).allSatisfy { $0.frame < $1.frame } && all.first?.frame ?? 0 >= 0
-      && all.last?.frame ?? 0 <= sidecar.frames
+      && Set(all.map(\.feed)).allSatisfy { feed in
+        let own = all.filter { $0.feed == feed }
+        return zip(own, own.dropFirst()).allSatisfy { $0.frame < $1.frame } && own[0].frame >= 0
+          && own.last!.frame <= sidecar.frames
+      }
     guard isPlausible else {
       throw Failure(
         .failed,

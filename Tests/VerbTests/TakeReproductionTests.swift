@@ -1,0 +1,262 @@
+import Acoustics
+import AudioFiles
+import FilterBanks
+import FilterDesign
+import Foundation
+import LiveSupport
+import Presets
+import Realtime
+import Recording
+import Rendering
+import TestSupport
+import Testing
+
+/// Takes with their microphones, recorded by an engine as in a graph, which `pinna render` computes again.
+@Suite("pinna render of whole takes") struct TakeReproductionTests {
+  static let period = 256
+  let home: VerbHome
+  let device: Device
+  let sets: FilterSets
+  let fallback: FilterSets
+
+  init() throws {
+    home = try VerbHome()
+    try home.home.add(
+      PinnaHome.pair.replacing("[portrait]", with: "[portrait, portraitUpsideDown]"), named: "pair")
+    try #require(try home.pinna("design", "pair").status == 0)
+    device = try DeviceFile.read(YAMLReader(path: home.home.configFolder + "/pinna/devices/pair.yaml"))
+    let cache = home.cacheFolder + "/pinna/filters"
+    sets = FilterSets(try FilterBank.cached(device: device, sampleRate: 48000, cache: cache))
+    let without = device.without(microphones: ["left-end"])
+    fallback = FilterSets(
+      try FilterBank.cached(device: without, sampleRate: 48000, cache: cache).replacing(for: device))
+  }
+
+  struct Options {
+    var preRollFrames = 0
+    var splitMinutes: Int?
+    var stall = 5000
+    var highPass: Double? = 80
+    var hasMain = true
+  }
+
+  /// Records main (stereo), anna (omnidirectional, with fallbacks) and ben (stereo in another orientation) out of sound
+  /// that has begun long before.
+  /// - Returns: the path without ending.
+  func record(_ options: Options = Options()) throws -> String {
+    var noise = SeededNoise(seed: 77)
+    let engine = sets.makeEngine(
+      preRoll: options.preRollFrames > 0
+        ? PreRoll(microphones: 2, capacityFrames: options.preRollFrames) : nil)
+    func filters(_ sets: FilterSets, _ pattern: PolarPattern, _ orientation: InputOrientation) throws
+      -> FilterSet
+    {
+      try sets.filters(
+        for: Selection(dataSource: "Front", polarPattern: pattern, inputOrientation: orientation), of: device)
+    }
+    func amplitude(_ gain: Double) -> Float { Float(Decibels(gain).amplitude) }
+    engine.start(with: try filters(sets, .stereo, .portrait), gain: amplitude(-3), highPass: options.highPass)
+    func preRoll(_ outputs: Int) -> PreRoll? {
+      options.preRollFrames > 0
+        ? PreRoll(outputs: outputs, microphones: 0, capacityFrames: options.preRollFrames) : nil
+    }
+    let (annas, bens) = (preRoll(1), preRoll(2))
+    let anna = try #require(
+      engine.startFeed(
+        with: try filters(sets, .omnidirectional, .portrait), firstOutput: 2, gain: amplitude(1.5),
+        highPass: options.highPass, preRoll: annas))
+    _ = engine.startFeed(
+      with: try filters(sets, .stereo, .portraitUpsideDown), firstOutput: 0, gain: 1, preRoll: bens)
+    engine.prepare(period: Self.period)
+    let signal = (0..<2).map { _ in noise.samples(400 * Self.period + 100, amplitude: 0.25) }
+    var run = OfflineRun(engine, microphones: signal, firstFrame: 98_765, feedOutputs: 3)
+    // An odd number of short periods first, so that the take begins anywhere on the clock.
+    for _ in 0..<101 { run.process(Self.period) }
+    var take = TakeOptions()
+    take.raw = true
+    take.splitMinutes = options.splitMinutes
+    func setup(
+      _ name: String, _ channels: [String], _ pattern: String, _ orientation: String, _ gain: Double,
+      _ highPass: Double?
+    ) -> FeedSetup {
+      FeedSetup(
+        name: name, channels: channels, dataSource: "Front", polarPattern: pattern,
+        inputOrientation: orientation,
+        gainDB: gain, highPassHz: highPass)
+    }
+    let writer = TakeWriter(
+      folder: TakeFolder.resolve(home.path),
+      plan: TakePlan(
+        outputs: options.hasMain ? 2 : 0,
+        feeds: [
+          TakeFeed(
+            setup("anna", ["anna"], "omnidirectional", "portrait", 1.5, options.highPass), firstOutput: 2,
+            preRoll: annas),
+          TakeFeed(
+            setup("ben", ["left", "right"], "stereo", "portraitUpsideDown", 0, nil), firstOutput: 0,
+            preRoll: bens),
+        ], sampleRate: 48000, options: take,
+        setup: TakeSetup(
+          preset: "pair", device: "pair", dataSource: "Front", polarPattern: "stereo",
+          inputOrientation: "portrait",
+          layout: nil, gainDB: -3, highPassHz: options.highPass, muted: false,
+          microphones: ["left-end", "right-end"], latencyFrames: 0), preRoll: engine.preRoll))
+    _ = try engine.beginTake(into: writer.opened())
+    var stall = Timing()
+    stall.skippedFrames = options.stall
+    for n in 0..<280 {
+      if n == 120 {
+        _ = try engine.substitute(
+          feed: anna, filters(fallback, .omnidirectional, .portrait), gain: amplitude(1.5),
+          highPass: options.highPass)
+      }
+      if n == 200 {
+        _ = try engine.substitute(
+          feed: anna, filters(sets, .omnidirectional, .portrait), gain: amplitude(1.5),
+          highPass: options.highPass)
+      }
+      run.process(Self.period, timing: n == 60 ? stall : Timing())
+      for case .substituted(_, _, let frame?) in engine.drainReports() {
+        writer.addFallback(
+          frame: frame + writer.preRollFrames, without: n < 160 ? ["left-end"] : [], feed: "anna")
+      }
+      // Not faster than the disk.
+      if n % 50 == 0 { usleep(100_000) }
+    }
+    _ = try engine.endTake()
+    run.process(Self.period)
+    let result = try writer.finished()
+    #expect(result.sidecar.fallbacks?.count == 2 && result.sidecar.gaps.count == (options.stall > 0 ? 1 : 0))
+    return home.path + "/" + result.sidecarName.dropLast(5)
+  }
+
+  /// The number of samples of two files that differ; all if their shapes do.
+  static func differences(_ a: String, _ b: String, from first: Int = 0) throws -> Int {
+    let (a, b) = (try AudioClip(path: a), try AudioClip(path: b))
+    guard a.channels.map(\.count) == b.channels.map(\.count) else { return .max }
+    return zip(a.channels, b.channels).reduce(0) { sum, pair in
+      sum + zip(pair.0, pair.1).dropFirst(first).count { $0.bitPattern != $1.bitPattern }
+    }
+  }
+
+  func render(_ words: String...) throws {
+    let outcome = try home.pinna(["render"] + words)
+    #expect(outcome.status == 0, "\(outcome)")
+  }
+
+  @Test(
+    "every feed of a take is computed again bit for bit, gaps and fallbacks included", arguments: [nil, 80.0])
+  func bitForBit(highPass: Double?) throws {
+    let take = try record(Options(highPass: highPass))
+    let out = home.path + "/out.wav"
+    for (ending, words) in [
+      ("", [String]()), ("-anna", []), ("-ben", []), ("-anna", ["--feed", "anna"]), ("", ["--feed", "main"]),
+    ] {
+      let source = words.isEmpty ? take + ending + ".wav" : take + "-microphones.wav"
+      unlink(out)
+      let outcome = try home.pinna(["render", source, out] + words)
+      #expect(outcome.status == 0, "\(outcome)")
+      #expect(try Self.differences(out, take + ending + ".wav") == 0, "\(ending) \(words)")
+    }
+    try render(take + ".json", "--into", home.path + "/all")
+    for (name, ending) in [("main", ""), ("anna", "-anna"), ("ben", "-ben")] {
+      #expect(try Self.differences("\(home.path)/all/\(name).wav", take + ending + ".wav") == 0, "\(name)")
+    }
+  }
+
+  @Test("the pieces of a split take are computed again bit for bit, also one that begins within a gap")
+  func pieces() throws {
+    let take = try record(Options(splitMinutes: 1, stall: 75 * 48_000))
+    for piece in ["", "_2"] {
+      for ending in ["", "-anna", "-ben"] {
+        let out = "\(home.path)/out\(piece)\(ending).wav"
+        try render("\(take)\(piece)\(ending).wav", out)
+        #expect(try Self.differences(out, "\(take)\(piece)\(ending).wav") == 0, "\(piece)\(ending)")
+      }
+    }
+  }
+
+  @Test(
+    "a take with pre-roll is computed again bit for bit from the length of the filters on",
+    arguments: [1000, 2560])
+  func preRoll(frames: Int) throws {
+    let take = try record(Options(preRollFrames: frames))
+    #expect(try Sidecar.read(take + ".json").preRollFrames == frames)
+    for ending in ["", "-anna", "-ben"] {
+      let out = home.path + "/out\(ending).wav"
+      try render(take + ending + ".wav", out)
+      // Without a high-pass after the filters' length and two periods, else from the pre-roll's end on.
+      let first = ending == "-ben" ? sets.bank.tapCount + 2 * Self.period : frames
+      #expect(try Self.differences(out, take + ending + ".wav", from: first) == 0, "\(ending)")
+    }
+  }
+
+  @Test("a take without main is computed again, and its microphones give main, too")
+  func withoutMain() throws {
+    let take = try record(Options(hasMain: false))
+    try render(take + "-ben.wav", home.path + "/ben.wav")
+    #expect(try Self.differences(home.path + "/ben.wav", take + "-ben.wav") == 0)
+    try render(take + "-microphones.wav", home.path + "/main.wav")
+    #expect(try AudioClip(path: home.path + "/main.wav").channels.count == 2)
+    try render(take + ".json", "--into", home.path + "/all")
+    #expect(home.contents("all") == ["anna.wav", "ben.wav"])
+  }
+
+  @Test("feeds of a file are rendered in one pass, as each of them alone")
+  func feedFile() throws {
+    let take = try record()
+    try home.home.folder.write(
+      """
+      title: May be a preset
+      feeds:
+        carla: {polarPattern: omnidirectional, gain: -6, highPass: off}
+        dora: {orientation: portraitUpsideDown}
+      """, to: "feeds.yaml")
+    try render(take + ".wav", "--feeds", home.path + "/feeds.yaml", "--into", home.path + "/all")
+    #expect(home.contents("all") == ["carla.wav", "dora.wav", "main.wav"])
+    #expect(try Self.differences(home.path + "/all/main.wav", take + ".wav") == 0)
+    try render(
+      take + ".wav", home.path + "/carla.wav", "--pattern", "omnidirectional", "--gain", "-6", "--high-pass",
+      "off")
+    #expect(try Self.differences(home.path + "/carla.wav", home.path + "/all/carla.wav") == 0)
+    for (text, complaint) in [
+      ("feeds: {main: {gain: 1}}", "main"), ("feeds: {a: {gain: loud}}", "gain"), ("gain: 1", "feeds"),
+      ("feeds: {a: {pattern: stereo}}", "pattern"),
+    ] {
+      try home.home.folder.write(text, to: "bad.yaml")
+      let bad = try home.pinna(
+        "render", take + ".wav", "--feeds", home.path + "/bad.yaml", "--into", home.path + "/no")
+      #expect(bad.status != 0 && bad.isOneSentence && bad.error.contains(complaint), "\(bad)")
+    }
+    #expect(home.contents("no") == [])
+  }
+
+  @Test("timed changes are applied, and what cannot be is refused by line")
+  func automation() throws {
+    let take = try record(Options(stall: 0))
+    try home.home.folder.write(
+      """
+      - {at: 0, gain: -10}
+      - {at: 0.5, pattern: omnidirectional}
+      - {at: 1, mute: on}
+      """, to: "automation.yaml")
+    try render(take + ".wav", home.path + "/out.wav", "--automation", home.path + "/automation.yaml")
+    let clip = try AudioClip(path: home.path + "/out.wav")
+    #expect(clip.channels.count == 2 && clip.channels[0][20_000] != clip.channels[1][20_000])
+    let isMono = (40_000..<48_000).allSatisfy { abs(clip.channels[0][$0] - clip.channels[1][$0]) < 1e-6 }
+    #expect(isMono)
+    // The high-pass fades, too.
+    let isSilent = clip.channels[0][60_000...].allSatisfy { abs($0) < 1e-6 }
+    #expect(isSilent && clip.channels[0][47_999] != 0)
+    for (text, complaint) in [
+      ("- {at: 1, pattern: stereo}\n- {at: 0.5, gain: 0}", "order"), ("- {gain: 1}", "at"),
+      ("- {at: 1, dataSource: Front}", "data-source"), ("- {at: 1, gain: 99}", "gain"), ("at: 1", "list"),
+    ] {
+      try home.home.folder.write(text, to: "bad.yaml")
+      let bad = try home.pinna(
+        "render", take + ".wav", home.path + "/no.wav", "--automation", home.path + "/bad.yaml")
+      #expect(bad.status != 0 && bad.isOneSentence && bad.error.contains(complaint), "\(bad)")
+    }
+    #expect(!home.contents("").contains("no.wav"))
+  }
+}
