@@ -33,6 +33,8 @@ package struct TakeAnswer: Codable, Sendable {
   package var channels = 0
   /// Path of the microphones' file.
   package var microphones: String?
+  /// Paths of the files of feeds besides `main`, by name; nil if there are none.
+  package var feeds: [String: String]?
   /// Path of the sidecar.
   package var sidecar = ""
   package var frames = 0

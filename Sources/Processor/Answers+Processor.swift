@@ -26,10 +26,12 @@ extension TakeAnswer {
     self.init()
     let document = result.sidecar
     take = result.path
-    channels = document.channels
+    let first = document.files.first
+    channels = first?.outputs == nil ? document.feeds?.first?.channels.count ?? 0 : document.channels
     let folder = String(result.path[...(result.path.lastIndex(of: "/") ?? result.path.startIndex)])
-    microphones = document.files.first?.microphones.map { folder + $0 }
-    sidecar = result.path[..<(result.path.lastIndex(of: ".") ?? result.path.endIndex)] + ".json"
+    microphones = first?.microphones.map { folder + $0 }
+    feeds = first?.feeds?.mapValues { folder + $0 }
+    sidecar = folder + result.sidecarName
     frames = document.frames
     seconds = Double(document.frames) / Double(document.sampleRate)
     clippedSamples = document.clippedSamples

@@ -30,6 +30,13 @@ extension Processor {
     if let obstacle = FeedNames.obstacle(to: feed, among: others, of: wanted.device) {
       throw Failure(.usage, obstacle)
     }
+    let ports = try self.feed(named: name).portNames
+    guard feed.portNames == ports else {
+      throw Failure(
+        .usage,
+        "the feed \(name) has the ports \(ports.joined(separator: ", ")), which a change does not replace; "
+          + "remove it, and add it again with what it shall play")
+    }
     try check(feed)
     want(wanted.feeds.map { $0.name == name ? feed : $0 })
     wait(for: name, feed, request)
@@ -38,6 +45,9 @@ extension Processor {
   /// Removes a feed. Answers when its ports have gone.
   package func removeFeed(_ name: String, _ request: Request) throws {
     try refuseFeedsNow()
+    if name.lowercased() == "main" {
+      throw Failure(.usage, "the feed main cannot be removed: it always exists; mute it with: pinna set --mute on")
+    }
     _ = try feed(named: name)
     want(wanted.feeds.filter { $0.name != name })
     wait(for: name, nil, request)

@@ -45,7 +45,9 @@ extension TakeStartAnswer {
 
 extension TakeAnswer {
   package var text: String {
+    let others = (feeds ?? [:]).values.filter { $0 != take }.sorted().map(\.printable)
     let details = [
+      others.isEmpty ? nil : "also " + others.joined(separator: ", "),
       microphones.map { "microphones in \($0.printable)" },
       clippedSamples > 0 ? "\(clippedSamples) samples clipped" : nil,
       silencedSamples > 0 ? "\(silencedSamples) invalid samples replaced by silence" : nil,

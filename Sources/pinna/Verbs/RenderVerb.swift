@@ -73,19 +73,19 @@ extension Verb {
       let channels = settings.map(\.selection.polarPattern.outputs).max() ?? 1
       try OutputPath.check(feed.path, channels: channels, sampleRate: rate)
     }
-    func sets(of device: Device) throws -> FilterSets {
+    func designed(_ device: Device) throws -> FilterSets {
       try FilterSets(device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
     }
     // B-format alone needs none of the device's own filters.
     let base = named.count == 1 ? named[0].own ?? device : device
-    let sets = try sets(of: base)
+    let sets = try designed(base)
     // The memory of the filters, of a crossfade, and of the lowest high-pass.
     let start = take?.start(sets.bank.tapCount + rate, period: period) ?? TakeMicrophones.Start()
     var fallbacks: [Set<String>: FilterSets] = [:]
     let feeds = try named.indices.map { n in
       var feed = FilterSets.Feed(named[n].setting.play)
       feed.changes = automation.map { (start.frames + $0.frame, $0.setting.play) }
-      if let own = named[n].own, own != base { feed.own = (try sets(of: own), own) }
+      if let own = named[n].own, own != base { feed.own = (try designed(own), own) }
       if let take, named[n].own == nil {
         let recorded = named[n].recorded
         feed.substitutions = try take.substitutions(
