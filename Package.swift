@@ -258,7 +258,8 @@ let package = Package(
       ]),
     // No JACK in its dependencies.
     .testTarget(
-      name: "RenderingTests", dependencies: ["Rendering", "Realtime", "FilterDesign", "Acoustics", "TestSupport"]),
+      name: "RenderingTests",
+      dependencies: ["Rendering", "Realtime", "FilterDesign", "Acoustics", "TestSupport"]),
     .testTarget(
       name: "RecordingTests",
       dependencies: ["Recording", "Acoustics", "AudioFiles", "Realtime", "TestSupport", "LiveSupport"],
