@@ -14,13 +14,14 @@ extension Verb {
     name: "render", operands: ["MICS.wav", "OUT.wav"],
     many: ("--takes", "--takes FOLDER [FOLDER …] --into DIR"), takesStandardStreams: true,
     summary:
-      "do offline what run does: microphone signals from one file, left and right or B-format to another, .wav, .flac or .opus; - is standard input or output, WAV",
+      "do offline what run does: microphone signals from one file, left and right or B-format to another, .wav, .flac or .opus, B-format also .caf or .amb; - is standard input or output, WAV",
     options: [
       Option("--preset", "NAME", "preset (default: what a take was recorded with, or phone5)"), deviceOption,
       Option("--data-source", "NAME", "data source (default: the preset's)"),
       Option("--pattern", "PATTERN", "polar pattern (default: the preset's)"),
       Option("--orientation", "ORIENTATION", "input orientation (default: the preset's)"),
-      Option("--format", "FORMAT", "\(Arguments.ambix): AmbiX B-format instead of the pattern"), orderOption,
+      Option("--format", "FORMAT", "\(Arguments.ambix): B-format instead of the pattern"), orderOption,
+      normalisationOption,
       Option("--gain", "DB", "gain in decibels, from -60 to 24 (default: the preset's)"),
       Option("--high-pass", "HZ|off", "high-pass of the outputs, from 20 to 400 Hz (default: the preset's)"),
       Option("--period", "FRAMES", "period of the engine (default: 1024)"),
@@ -39,7 +40,8 @@ extension Verb {
     }
     let (source, path) = (arguments.operands[0], arguments.operands[1])
     let stops = StopCount()
-    try OutputPath.check(path, against: source)
+    let ambisonics = try arguments.ambisonicFormat(path: path)
+    try OutputPath.check(path, against: source, isAmbisonic: ambisonics != nil)
     if path == StandardStream.word { Output.divert() }
     let pipe = try source == StandardStream.word ? openStandardInput(stops) : nil
     let library = PresetLibrary.standard
@@ -76,7 +78,8 @@ extension Verb {
     let ahead = before.first?.count ?? 0
     let substitutions = try take?.substitutions(setting, sampleRate: rate, framesBefore: ahead) ?? []
     let output = try RenderedFile(
-      path, channels: channels, sampleRate: rate, broadcast: take?.mark(arguments).broadcast, stops)
+      path, channels: channels, sampleRate: rate, broadcast: take?.mark(arguments).broadcast,
+      ambisonics: ambisonics, stops)
     var first = ahead > 0 ? before : nil
     try output.finish {
       try sets.render(
@@ -93,7 +96,9 @@ extension Verb {
       json: [
         "output": path, "frames": output.sound.frames, "channels": channels, "sampleRate": rate,
         "peak": Double(output.sound.peak), "remarks": remarks,
-      ], text: "\(output.sound.sentence); \(ChangeReport(setting).text)")
+      ] + (ambisonics?.json ?? [:]),
+      text:
+        "\(output.sound.sentence)\(ambisonics.map { ", \($0.phrase)" } ?? ""); \(ChangeReport(setting).text)")
     return .done
   }
 
@@ -122,11 +127,13 @@ extension Verb {
 /// What `pinna render` writes, part by part.
 private final class RenderedFile {
   let sound: SoundOutput
+  private let ambisonics: AmbisonicFormat?
   private let stops: StopCount
 
   /// - Parameter stops: counts the signals INT and TERM from here on.
   init(
-    _ path: String, channels: Int, sampleRate: Int, broadcast: BroadcastExtension?, _ stops: StopCount
+    _ path: String, channels: Int, sampleRate: Int, broadcast: BroadcastExtension?,
+    ambisonics: AmbisonicFormat?, _ stops: StopCount
   ) throws(AudioFileError) {
     let isPiped = path == StandardStream.word
     Signals.onStop {
@@ -142,7 +149,8 @@ private final class RenderedFile {
       // More than two are B-format, whose channels belong to no loudspeakers.
       : SoundOutput(
         path: path, channels: channels, sampleRate: sampleRate, areMicrophones: channels > 2,
-        broadcast: broadcast)
+        broadcast: broadcast, ambisonics: ambisonics)
+    self.ambisonics = ambisonics
     self.stops = stops
   }
 
@@ -159,9 +167,10 @@ private final class RenderedFile {
 
   private static let interruption = Failure(.failed, "interrupted; nothing was written")
 
-  /// - Parameter outputs: shape `[channel][frame]`.
+  /// - Parameter outputs: shape `[channel][frame]`. B-format is AmbiX.
   func write(_ outputs: [[Float]]) throws {
     guard stops.count == 0 else { throw Self.interruption }
+    let outputs = ambisonics?.channels(of: outputs) ?? outputs
     let count = outputs[0].count
     var frames = [Float](repeating: 0, count: outputs.count * count)
     for (channel, samples) in outputs.enumerated() {
