@@ -15,6 +15,8 @@ public final class AudioFileReader {
   public private(set) var frames: Int?
   /// What says that the channels are B-format, and no microphones: "its AmbiX chunk". Nil if nothing does.
   public var ambisonics: String? { header?.ambisonics }
+  /// The comment in the file; nil if it has none.
+  public var comment: String? { sf_get_string(file, Int32(SF_STR_COMMENT)).map { String(cString: $0) } }
   /// The title of the scene if this is standard input, and `pinna simulate` wrote it.
   public var simulatedScene: String? {
     pipe.flatMap { BroadcastExtension.simulatedScene(described: $0.description) }

@@ -2,7 +2,7 @@ import CFiles
 import CSndfile
 import Glibc
 
-/// Writes a WAV file through libsndfile. The data goes into `path` + `.part`; the file is renamed to `path` only when
+/// Writes a WAV file, or B-format as .caf or .amb, through libsndfile. The data goes into `path` + `.part`; the file is renamed to `path` only when
 /// `close` has verified that it is complete.
 ///
 /// Frames count as written when libsndfile says that the system accepted them. After the first short write, only the
@@ -33,6 +33,7 @@ public final class AudioFileWriter {
   package let lock: FileLock
   private let encoding: SampleEncoding
   private let hasBroadcast: Bool
+  private let container: SoundContainer
   private let replaces: Bool
   private let descriptor: Int32
   private var wav: WAVFile?
@@ -50,20 +51,23 @@ public final class AudioFileWriter {
 
   /// - Parameters:
   ///   - areMicrophones: whether the channels are microphones, which belong to no loudspeakers.
+  ///   - ambisonics: what the file says of its channels if they are B-format. Then its ending decides: WAV, .caf or .amb.
   ///   - replacing: whether to replace an existing file of that name. If false, it is an error.
   public convenience init(
     path: String, encoding: SampleEncoding = .float32, channels: Int, sampleRate: Int,
-    areMicrophones: Bool = false, broadcast: BroadcastExtension? = nil, replacing: Bool = true
+    areMicrophones: Bool = false, broadcast: BroadcastExtension? = nil, ambisonics: AmbisonicFormat? = nil,
+    replacing: Bool = true
   ) throws(AudioFileError) {
     try self.init(
       folder: .working, name: path, encoding: encoding, channels: channels, sampleRate: sampleRate,
-      areMicrophones: areMicrophones, broadcast: broadcast, replacing: replacing)
+      areMicrophones: areMicrophones, broadcast: broadcast, ambisonics: ambisonics, replacing: replacing)
   }
 
   /// - Parameter trackNames: names of the channels, for an iXML chunk; none for no such chunk.
   public init(
     folder: OpenFolder, name: String, encoding: SampleEncoding, channels: Int, sampleRate: Int,
-    areMicrophones: Bool = false, broadcast: BroadcastExtension?, trackNames: [String] = [], replacing: Bool
+    areMicrophones: Bool = false, broadcast: BroadcastExtension?, trackNames: [String] = [],
+    ambisonics: AmbisonicFormat? = nil, replacing: Bool
   ) throws(AudioFileError) {
     self.folder = folder
     self.name = name
@@ -71,6 +75,7 @@ public final class AudioFileWriter {
     replaces = replacing
     self.encoding = encoding
     hasBroadcast = broadcast != nil
+    container = SoundContainer(path: name, isAmbisonic: ambisonics != nil)
     try Self.check(folder, name, replacing: replacing)
     if replacing { Self.removeAbandoned(name + ".part", in: folder) }
     descriptor = folder.create(name + ".part")
@@ -86,7 +91,8 @@ public final class AudioFileWriter {
       wav = try WAVFile(
         descriptor: descriptor, encoding: encoding, channels: channels, sampleRate: sampleRate,
         areMicrophones: areMicrophones, broadcast: broadcast?.info,
-        trackNames: trackNames.isEmpty ? nil : TrackNames.chunk(trackNames))
+        trackNames: trackNames.isEmpty ? nil : TrackNames.chunk(trackNames), container: container,
+        ambisonics: ambisonics)
       headerBytes = size ?? 0
     } catch {
       folder.remove(name + ".part", as: descriptor)
@@ -117,6 +123,11 @@ public final class AudioFileWriter {
   public func write(_ interleaved: UnsafeBufferPointer<Float>) throws(AudioFileError) {
     guard let wav, !hasFailed, let samples = interleaved.baseAddress else { return }
     checkSize()
+    guard headerBytes + encoding.bytes * (framesWritten * channels + interleaved.count) <= container.limit
+    else {
+      throw AudioFileError(
+        "\(path) would be longer than 4 GB, which it cannot be; give a name that ends in .caf or .wav")
+    }
     let frames = sf_count_t(interleaved.count / channels)
     let written: sf_count_t
     switch encoding {
@@ -287,7 +298,7 @@ public final class AudioFileWriter {
       FileLock.acquire(descriptor) == .acquired
     else { return }
     let start = Chunks.bytes(descriptor, at: 0, count: 4)
-    if ["", "RIFF", "RF64"].contains(String(decoding: start, as: UTF8.self)) {
+    if ["", "RIFF", "RF64", "caff"].contains(String(decoding: start, as: UTF8.self)) {
       folder.remove(name, as: descriptor)
     }
   }

@@ -70,6 +70,7 @@ public enum Compression: String, CaseIterable, Sendable {
       throw AudioFileError("cannot write \(part): \(AudioFileReader.lastError(nil))")
     }
     defer { sf_close(file) }
+    if let comment = reader.comment { sf_set_string(file, Int32(SF_STR_COMMENT), comment) }
     while true {
       try proceed(isWanted)
       // For FLAC, integers: libsndfile scales floats differently when reading and writing.

@@ -9,7 +9,7 @@ extension Compression {
 }
 
 /// A sound file that a program writes, in the format that its name asks for: WAV with 32-bit float samples, FLAC with
-/// 24 bits, or Opus. As in takes, a WAV file becomes the other one at the end, and no file has its name before it is
+/// 24 bits, or Opus, and for B-format CAF or .amb. As in takes, a WAV file becomes the other one at the end, and no file has its name before it is
 /// complete. Or WAV on standard output.
 ///
 /// Thread: one thread makes all calls. Each call may wait for the disk.
@@ -47,10 +47,12 @@ public final class SoundOutput {
     if compression != nil, case .file(let writer) = place { writer.clippedSamples } else { 0 }
   }
 
-  /// - Parameter areMicrophones: whether the channels are microphones, which belong to no loudspeakers.
+  /// - Parameters:
+  ///   - areMicrophones: whether the channels are microphones, which belong to no loudspeakers.
+  ///   - ambisonics: what the file says of its channels if they are B-format. They are written as they come.
   public init(
     path: String, channels: Int, sampleRate: Int, areMicrophones: Bool = false,
-    broadcast: BroadcastExtension? = nil
+    broadcast: BroadcastExtension? = nil, ambisonics: AmbisonicFormat? = nil
   ) throws(AudioFileError) {
     self.path = path
     self.sampleRate = sampleRate
@@ -63,7 +65,8 @@ public final class SoundOutput {
     place = .file(
       try AudioFileWriter(
         path: name, encoding: compression == .flac ? .pcm24 : .float32, channels: channels,
-        sampleRate: sampleRate, areMicrophones: areMicrophones, broadcast: broadcast))
+        sampleRate: sampleRate, areMicrophones: areMicrophones, broadcast: broadcast,
+        ambisonics: ambisonics))
   }
 
   /// On standard output. Nothing is written before the first frames.

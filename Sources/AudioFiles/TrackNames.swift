@@ -38,13 +38,7 @@ enum TrackNames {
   /// Puts the chunk into the header of a file without sound.
   /// - Returns: whether libsndfile takes it.
   static func set(_ chunk: [UInt8], in file: OpaquePointer) -> Bool {
-    var bytes = chunk
-    return bytes.withUnsafeMutableBytes {
-      var info = description
-      info.datalen = UInt32($0.count)
-      info.data = $0.baseAddress
-      return sf_set_chunk(file, &info) == Int32(SF_ERR_NO_ERROR)
-    }
+    setChunk(chunk, description, in: file)
   }
 
   /// The chunk in a file; nil if there is none, or one larger than any of Pinna's.
@@ -62,10 +56,24 @@ enum TrackNames {
     return isRead ? bytes : nil
   }
 
-  private static var description: SF_CHUNK_INFO {
-    var info = SF_CHUNK_INFO()
-    withUnsafeMutableBytes(of: &info.id) { $0.copyBytes(from: "iXML".utf8) }
-    info.id_size = 4
-    return info
+  private static var description: SF_CHUNK_INFO { chunkDescription("iXML") }
+}
+
+/// - Parameter name: four letters.
+func chunkDescription(_ name: String) -> SF_CHUNK_INFO {
+  var info = SF_CHUNK_INFO()
+  withUnsafeMutableBytes(of: &info.id) { $0.copyBytes(from: name.utf8) }
+  info.id_size = 4
+  return info
+}
+
+/// Puts a chunk into the header of a file without sound.
+/// - Returns: whether libsndfile takes it.
+func setChunk(_ content: [UInt8], _ description: SF_CHUNK_INFO, in file: OpaquePointer) -> Bool {
+  var (bytes, info) = (content, description)
+  return bytes.withUnsafeMutableBytes {
+    info.datalen = UInt32($0.count)
+    info.data = $0.baseAddress
+    return sf_set_chunk(file, &info) == Int32(SF_ERR_NO_ERROR)
   }
 }

@@ -9,8 +9,8 @@ public enum SampleEncoding: Sendable, CaseIterable {
   var subformat: Int { self == .float32 ? SF_FORMAT_FLOAT : SF_FORMAT_PCM_24 }
 }
 
-/// A WAV file that libsndfile has open for writing. It becomes RF64 above 4 GiB. The length of the header never
-/// changes.
+/// A WAV file, or B-format in a file of its own, that libsndfile has open for writing. WAV becomes RF64 above 4 GiB.
+/// The length of the header never changes.
 struct WAVFile {
   let file: OpaquePointer
   private let descriptor: Int32
@@ -22,9 +22,11 @@ struct WAVFile {
   ///   - descriptor: of an empty file. The caller closes it.
   ///   - areMicrophones: whether the channels are microphones, which belong to no loudspeakers.
   ///   - trackNames: the chunk with the channels' names; nil for none.
+  ///   - ambisonics: what the file says of its channels if they are B-format.
   init(
     descriptor: Int32, encoding: SampleEncoding, channels: Int, sampleRate: Int, areMicrophones: Bool,
-    broadcast: SF_BROADCAST_INFO?, trackNames: [UInt8]? = nil
+    broadcast: SF_BROADCAST_INFO?, trackNames: [UInt8]? = nil, container: SoundContainer = .wav,
+    ambisonics: AmbisonicFormat? = nil
   ) throws(AudioFileError) {
     // SFM_RDWR, because with SFM_WRITE libsndfile adds a coding history with its version to the broadcast extension.
     // SFC_SET_ADD_PEAK_CHUNK is never sent. If it is, RF64 gets a PEAK chunk with the time of writing, whatever the
@@ -32,7 +34,7 @@ struct WAVFile {
     guard
       let file = openForWriting(
         descriptor, mode: SFM_RDWR, channels: channels, sampleRate: sampleRate,
-        format: SF_FORMAT_RF64 | encoding.subformat)
+        format: container.format | encoding.subformat)
     else {
       throw AudioFileError(AudioFileReader.lastError(nil))
     }
@@ -41,7 +43,8 @@ struct WAVFile {
     sf_command(file, Int32(SFC_RF64_AUTO_DOWNGRADE), nil, Int32(SF_TRUE))
     if let broadcast { setBroadcast(broadcast) }
     let hasNames = trackNames.map { TrackNames.set($0, in: file) } ?? true
-    guard hasNames, updateHeader() else {
+    let isLabelled = ambisonics.map { container.label(file, $0) } ?? true
+    guard hasNames, isLabelled, updateHeader() else {
       let reason = AudioFileReader.lastError(file)
       sf_close(file)
       throw AudioFileError(reason)

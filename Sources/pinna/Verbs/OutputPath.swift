@@ -28,16 +28,23 @@ enum StandardStream {
 enum OutputPath {
   /// Extensions of audio formats that Pinna does not write.
   private static let otherFormats: Set = [
-    "aac", "ac3", "aif", "aifc", "aiff", "alac", "amr", "ape", "au", "caf", "m4a", "mka", "mp2", "mp3", "mp4",
+    "aac", "ac3", "aif", "aifc", "aiff", "alac", "amr", "ape", "au", "m4a", "mka", "mp2", "mp3", "mp4",
     "oga", "ogg", "ra", "snd", "w64", "webm", "wma", "wv",
   ]
 
   /// Throws if the name is empty, has the extension of an unsupported format, or refers to `input` itself, also through
   /// links.
-  static func check(_ output: String, against input: String) throws(Failure) {
+  /// - Parameter isAmbisonic: whether B-format is written, which has files of its own.
+  static func check(_ output: String, against input: String, isAmbisonic: Bool = false) throws(Failure) {
     guard !output.isEmpty else { throw Failure(.usage, "the output file name is empty; give one") }
     guard output != StandardStream.word else { return try StandardStream.checkOutput() }
     let suffix = URL(filePath: output).pathExtension.lowercased()
+    guard isAmbisonic || !AmbisonicFormat.isNamed(by: output) else {
+      throw Failure(
+        .usage,
+        "cannot write \(output): .\(suffix) is for B-format; render it with --format ambix, or give a name that ends in .wav"
+      )
+    }
     guard !otherFormats.contains(suffix) else {
       throw Failure(
         .usage,

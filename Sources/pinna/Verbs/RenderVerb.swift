@@ -15,20 +15,22 @@ extension Verb {
     name: "render", operands: ["MICS.wav", "[OUT.wav]"],
     many: ("--takes", "--takes FOLDER [FOLDER …] --into DIR"), takesStandardStreams: true,
     summary:
-      "do offline what run does: microphone signals from one file, or those of a take, to left and right or B-format in another, .wav, .flac or .opus; - is standard input or output, WAV",
+      "do offline what run does: microphone signals from one file, or those of a take, to left and right or B-format in another, .wav, .flac or .opus, B-format also .caf or .amb; - is standard input or output, WAV",
     options: [
       Option("--preset", "NAME", "preset (default: what a take was recorded with, or phone5)"), deviceOption,
       Option("--data-source", "NAME", "data source (default: the preset's)"),
       Option("--pattern", "PATTERN", "polar pattern (default: the preset's)"),
       Option("--orientation", "ORIENTATION", "input orientation (default: the preset's)"),
-      Option("--format", "FORMAT", "\(Arguments.ambix): AmbiX B-format instead of the pattern"), orderOption,
+      Option("--format", "FORMAT", "\(Arguments.ambix): B-format instead of the pattern"), orderOption,
+      normalisationOption,
       Option("--gain", "DB", "gain in decibels, from -60 to 24 (default: the preset's)"),
       Option("--high-pass", "HZ|off", "high-pass of the outputs, from 20 to 400 Hz (default: the preset's)"),
       Option("--feed", "NAME", "the feed of a take to render (default: that of the given file, or main)"),
       Option("--feeds", "FILE", "render main and the feeds of this YAML file, into the folder of --into"),
       Option(
         "--into", "DIR",
-        "write DIR/NAME.wav for each feed: those of --feeds, or of the take; with --takes, the folder of the outputs"),
+        "write DIR/NAME.wav for each feed: those of --feeds, or of the take; with --takes, the folder of the outputs"
+      ),
       Option("--automation", "FILE", "changes at times, as YAML: - {at: 2.5, pattern: cardioid}"),
       Option("--period", "FRAMES", "period of the engine (default: a take's own, or 1024)"),
       isaOption, hrtfOption,
@@ -51,7 +53,7 @@ extension Verb {
     var named = try feeds(arguments, of: take, pipe, in: PresetLibrary.standard)
     let device = named[0].setting.device
     for feed in named {
-      try OutputPath.check(feed.path, against: source)
+      try OutputPath.check(feed.path, against: source, isAmbisonic: feed.own != nil)
       _ = try (feed.own ?? device).filterCase(for: feed.setting.selection)
     }
     try take?.check(device)
@@ -91,7 +93,9 @@ extension Verb {
         feed.substitutions = try take.substitutions(
           of: recorded ?? nil, device, sampleRate: rate, start, &fallbacks)
       }
-      if let take, named[n].isAsRecorded { feed.highPass = take.highPass(of: named[n].recorded ?? nil, start) }
+      if let take, named[n].isAsRecorded {
+        feed.highPass = take.highPass(of: named[n].recorded ?? nil, start)
+      }
       return feed
     }
     if !fallbacks.isEmpty {
@@ -103,7 +107,7 @@ extension Verb {
     let outputs = try zip(feeds, named).map { feed, named in
       try RenderedFile(
         named.path, channels: feed.channels, sampleRate: rate, of: take,
-        broadcast: take?.mark(arguments).broadcast, stops)
+        broadcast: take?.mark(arguments).broadcast, ambisonics: named.ambisonics, stops)
     }
     var first = start.frames > 0 ? start.microphones : nil
     var position = take?.files.frame ?? 0
@@ -128,15 +132,14 @@ extension Verb {
         json: [
           "output": sound.path, "frames": sound.frames, "channels": sound.channels, "sampleRate": rate,
           "peak": Double(sound.peak), "remarks": remarks,
-        ], text: "\(sound.sentence); \(ChangeReport(named[0].setting).text)")
+        ] + (named[0].ambisonics?.json ?? [:]), text: named[0].sentence(of: sound))
       return .done
     }
     arguments.print(
       json: [
         "outputs": outputs.map { Written(sound: $0.sound) }, "sampleRate": rate, "remarks": remarks,
       ],
-      text: zip(outputs, named).map { "\($0.sound.sentence); \(ChangeReport($1.setting).text)" }.joined(
-        separator: "\n"))
+      text: zip(outputs, named).map { $1.sentence(of: $0.sound) }.joined(separator: "\n"))
     return .done
   }
 
@@ -184,15 +187,25 @@ extension Verb {
     let isAsRecorded: Bool
     /// The device whose filters are those of its B-format; nil for any other case.
     let own: Device?
+    /// How its B-format is written.
+    let ambisonics: AmbisonicFormat?
 
-    init(_ path: String, _ setting: Setting, recorded: String?? = nil, isAsRecorded: Bool = false) throws {
+    init(
+      _ path: String, _ setting: Setting, _ arguments: Arguments, recorded: String?? = nil,
+      isAsRecorded: Bool = false
+    ) throws {
       self.path = path
       self.setting = setting
       self.recorded = recorded
       self.isAsRecorded = isAsRecorded
-      own =
-        setting.selection.polarPattern.ambisonicsOrder == nil
-        ? nil : try setting.device.ambisonics(setting.selection)
+      let order = setting.selection.polarPattern.ambisonicsOrder
+      own = try order.map { _ in try setting.device.ambisonics(setting.selection) }
+      ambisonics = try order.map { try arguments.ambisonicFormat(order: $0, path: path) }
+    }
+
+    /// What was written, for people.
+    func sentence(of sound: SoundOutput) -> String {
+      "\(sound.sentence)\(ambisonics.map { ", \($0.phrase)" } ?? ""); \(ChangeReport(setting).text)"
     }
   }
 
@@ -206,6 +219,11 @@ extension Verb {
     if ambisonics != nil, arguments.has("--pattern") {
       throw Failure(.usage, "--format ambix takes the place of a pattern; leave out --pattern")
     }
+    if arguments.has("--normalisation"), ambisonics == nil, !arguments.has("--into"),
+      arguments["--feed"] == nil
+    {
+      throw Failure(.usage, "--normalisation is of B-format; give --format ambix with it")
+    }
     let isOfTake = take != nil && !arguments.has("--preset") && !arguments.has("--device")
     func recorded(_ feed: String?, path: String) throws -> NamedFeed {
       var setting = try setting(arguments, of: take, feed: feed, pipe, in: library)
@@ -214,7 +232,8 @@ extension Verb {
       // Who asks for something else wants to hear it.
       let isOther = !changes.isEmpty || ambisonics != nil
       if isOther { try setting.apply([.mute(false)]) }
-      return try NamedFeed(path, setting, recorded: .some(feed), isAsRecorded: isOfTake && !isOther)
+      return try NamedFeed(
+        path, setting, arguments, recorded: .some(feed), isAsRecorded: isOfTake && !isOther)
     }
     guard let folder = arguments["--into"] else {
       let name = arguments["--feed"] ?? take?.feed
@@ -233,7 +252,7 @@ extension Verb {
           var setting = main.setting
           setting.selection = feed.selection
           try setting.apply([.gain(feed.gain), .highPass(feed.highPass), .mute(false)])
-          return try NamedFeed("\(folder)/\(feed.name).wav", setting, recorded: .some(nil))
+          return try NamedFeed("\(folder)/\(feed.name).wav", setting, arguments, recorded: .some(nil))
         })
     }
     guard isOfTake, let take else {
@@ -272,6 +291,7 @@ extension Setting {
 /// What `pinna render` writes, part by part.
 private final class RenderedFile {
   let sound: SoundOutput
+  private let ambisonics: AmbisonicFormat?
   private let stops: StopCount
   /// Where the take has silence for missing frames.
   private let gaps: TakeGaps?
@@ -282,7 +302,7 @@ private final class RenderedFile {
   /// - Parameter stops: counts the signals INT and TERM from here on.
   init(
     _ path: String, channels: Int, sampleRate: Int, of take: TakeMicrophones?,
-    broadcast: BroadcastExtension?, _ stops: StopCount
+    broadcast: BroadcastExtension?, ambisonics: AmbisonicFormat?, _ stops: StopCount
   ) throws(AudioFileError) {
     let isPiped = path == StandardStream.word
     Signals.onStop {
@@ -298,7 +318,8 @@ private final class RenderedFile {
       // More than two are B-format, whose channels belong to no loudspeakers.
       : SoundOutput(
         path: path, channels: channels, sampleRate: sampleRate, areMicrophones: channels > 2,
-        broadcast: broadcast)
+        broadcast: broadcast, ambisonics: ambisonics)
+    self.ambisonics = ambisonics
     self.stops = stops
     gaps = take?.gaps
     position = take?.files.frame ?? 0
@@ -318,10 +339,11 @@ private final class RenderedFile {
 
   private static let interruption = Failure(.failed, "interrupted; nothing was written")
 
-  /// - Parameter channels: shape `[channel][frame]`
+  /// - Parameter channels: shape `[channel][frame]`. B-format is AmbiX.
   func write(_ channels: [[Float]]) throws {
     guard stops.count == 0 else { throw Self.interruption }
-    let channels = gaps?.filled(channels, from: &position, to: end) ?? channels
+    let given = ambisonics?.channels(of: channels) ?? channels
+    let channels = gaps?.filled(given, from: &position, to: end) ?? given
     var frames = channels[0]
     if channels.count > 1 {
       let count = channels.count
