@@ -253,8 +253,14 @@ public final class Controller {
     }
   }
 
-  /// Changes a feed; `main` is one of them. With a single word, answers the present value, with none the feed.
+  /// Changes a feed; `main` is one of them. With one word, answers the present value of that, without any the feed.
   private func setFeed(_ name: String, _ words: ArraySlice<String>, _ request: Request) throws {
+    if words.count == 1, let word = words.first {
+      let key = try Change.Key(word: word)
+      let isMain = name.lowercased() == "main"
+      let value = try isMain ? processor.inForce.value(of: key) : processor.feed(named: name).value(of: key)
+      return request.answer(.done([key.rawValue: value]))
+    }
     if name.lowercased() == "main" {
       return words.isEmpty
         ? request.answer(.done(ChangeReport(processor.inForce)))

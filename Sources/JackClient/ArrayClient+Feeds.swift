@@ -1,3 +1,4 @@
+import Glibc
 import Realtime
 
 /// The ports of feeds besides `main`: they come and go while the callback runs, and outlive a change of device.
@@ -11,7 +12,7 @@ extension ArrayClient {
   public func addFeedPorts(_ names: [String]) throws(JackError) -> Int {
     guard let current = shared.values.withLock({ $0.ports }) else { throw .stalled }
     if let known = current.feeds.first(where: { $0.names == names }) { return known.firstOutput }
-    guard trampoline.canReplace, areReleased(names) else { throw .stalled }
+    guard canReplace(), areReleased(names) else { throw .stalled }
     let taken = current.feeds.map(\.places)
     let starts = 0...max(0, Engine.mostFeedOutputs - names.count)
     let first = starts.first { start in
@@ -36,9 +37,21 @@ extension ArrayClient {
     guard let current = shared.values.withLock({ $0.ports }),
       current.feeds.contains(where: { $0.names == names })
     else { return }
-    guard trampoline.canReplace else { throw .stalled }
+    guard canReplace() else { throw .stalled }
     use(current, current.feeds.filter { $0.names != names })
     _ = areReleased(names)
+  }
+
+  /// Waits, for 2 s at most, until the callback has let go of replaced ports.
+  /// - Returns: false if no period runs.
+  private func canReplace() -> Bool {
+    let end = ContinuousClock.now + .seconds(2)
+    while !trampoline.canReplace {
+      if .now >= end { return false }
+      usleep(1_000)
+      releaseRetired()
+    }
+    return true
   }
 
   /// Makes the callback run the same engine with other feeds' ports.

@@ -43,7 +43,8 @@ public struct OSCMethod: Sendable {
     guard counts.contains(count) else { return false }
     switch action {
     case .set: return count % 2 == 0
-    case .sessionSet, .feedAdd, .feedSet: return count % 2 == 1
+    case .sessionSet, .feedAdd: return count % 2 == 1
+    case .feedSet: return count == 2 || count % 2 == 1
     case .recordStart: return count == 1 || count % 2 == 0
     default: return true
     }
@@ -97,7 +98,7 @@ public struct OSCMethod: Sendable {
       "/pinna/feed/add", "a name, then pairs as for set; also format and order", 1...17, "add a feed",
       .feedAdd),
     OSCMethod(
-      feedSet, "a name, then the same pairs", 1...17,
+      feedSet, "a feed's name, then pairs as for set", 1...17,
       "change a feed; a single value also at /pinna/feed/NAME/set/SETTING", .feedSet),
     OSCMethod("/pinna/feed/remove", "a name", 1...1, "remove a feed", .feedRemove),
     OSCMethod("/pinna/preset/use", "a string", 1...1, "change to a preset", .usePreset),

@@ -37,6 +37,8 @@ struct FeedWork {
   /// What is being done, by name.
   var current: [String: Current] = [:]
   var waiting: [Waiting] = []
+  /// Feeds of an earlier engine, whose ports may still be there.
+  var leftOver: [String: Feed] = [:]
   /// Why a feed is not as it is wanted: nothing is tried again until something else is wanted, or another engine runs.
   var obstacles: [String: (wanted: Feed?, failure: Failure)] = [:]
 
@@ -63,6 +65,7 @@ struct FeedWork {
       case .changing: break
       }
     }
+    leftOver.merge(inForce) { $1 }
     (inForce, current, obstacles) = ([:], [:], [:])
   }
 }

@@ -55,12 +55,25 @@ extension Processor {
       setting.choose(try input(uid, of: setting))
     }
     try setting.apply(changes)
+    try checkFeeds(of: setting)
     if setting.device == wanted.device {
       try filters?.check(setting.selection, of: setting.device)
     } else {
       _ = try setting.device.filterCase(for: setting.selection)
     }
     return setting
+  }
+
+  /// - Throws: if a feed cannot be there with the device, because a port is called the same.
+  private func checkFeeds(of setting: Setting) throws(Failure) {
+    for (n, feed) in setting.feeds.enumerated() {
+      guard let obstacle = FeedNames.obstacle(to: feed, among: Array(setting.feeds[..<n]), of: setting.device)
+      else { continue }
+      throw Failure(
+        .failed,
+        "the feed \(feed.name) does not go with \(setting.device.name): \(obstacle); or remove it with: pinna feed "
+          + "remove \(feed.name)")
+    }
   }
 
   /// Throws if `changes` are not allowed in the current state, whatever their values.

@@ -56,6 +56,9 @@ extension Processor {
   /// - Throws: `UnknownWord` if nobody wants such a feed.
   package func feed(named name: String) throws -> Feed {
     guard let feed = wanted.feeds.first(where: { $0.name == name }) else {
+      if wanted.feeds.isEmpty {
+        throw Failure(.usage, "there is no feed \(name.quoted) besides main; add one with: pinna feed add NAME")
+      }
       throw UnknownWord(kind: "feed", word: name, choices: wanted.feeds.map(\.name))
     }
     return feed
@@ -98,7 +101,8 @@ extension Processor {
   func pollFeeds() {
     for name in Array(feeds.current.keys) { advanceFeed(name) }
     if mayWorkOnFeeds {
-      let names = Set(feeds.inForce.keys).union(wanted.feeds.map(\.name)).subtracting(feeds.current.keys)
+      let names = Set(feeds.inForce.keys).union(feeds.leftOver.keys).union(wanted.feeds.map(\.name))
+        .subtracting(feeds.current.keys)
       for name in names.sorted() { beginFeedStep(name) }
     }
     answerFeedRequests()
@@ -117,13 +121,17 @@ extension Processor {
   private func beginFeedStep(_ name: String) {
     guard let client else { return }
     let (old, new) = (feeds.inForce[name], wanted.feeds.first { $0.name == name })
-    if old == new { return }
+    let leftOver = old == nil ? feeds.leftOver[name] : nil
+    if old == new, leftOver == nil { return }
     if let obstacle = feeds.obstacles[name], obstacle.wanted == new { return }
     func begin(_ feed: Feed, _ step: FeedWork.Step, seconds: Int) {
       feeds.current[name] = FeedWork.Current(feed: feed, step: step, deadline: world.now + .seconds(seconds))
     }
     do {
       switch (old, new) {
+      // A feed with the same ports takes them over, and keeps their connections.
+      case (nil, _) where leftOver.map { $0.portNames != new?.portNames } ?? false:
+        if let leftOver { begin(leftOver, .removing(client.remove(leftOver)), seconds: 5) }
       case (nil, let new?):
         if let own = try wanted.device.ownDevice(of: new), let filters {
           begin(new, .designing(world.design(own, sampleRate: filters.sampleRate)), seconds: 600)
@@ -148,7 +156,12 @@ extension Processor {
     func end() { feeds.current[name] = nil }
     func fail(_ failure: Failure) {
       end()
-      failFeed(name, wanted.feeds.first { $0.name == name }, failure)
+      // What was tried, which may not be what is wanted by now.
+      if case .removing = work.step {
+        failFeed(name, wanted.feeds.first { $0.name == name }, failure)
+      } else {
+        failFeed(name, work.feed, failure)
+      }
     }
     let isLate = hasPassed(work.deadline)
     switch work.step {
@@ -177,6 +190,7 @@ extension Processor {
       switch job.result {
       case .success:
         feeds.inForce[name] = work.feed
+        feeds.leftOver[name] = nil
         end()
       case .failure(let failure): fail(failure)
       case nil where isLate:
@@ -188,13 +202,13 @@ extension Processor {
     case .removing(let job):
       switch job.result {
       case .success:
-        feeds.inForce[name] = nil
+        (feeds.inForce[name], feeds.leftOver[name]) = (nil, nil)
         end()
       case .failure(let failure): fail(failure)
       case nil where isLate:
         // The client goes on with it.
         job.abandon()
-        feeds.inForce[name] = nil
+        (feeds.inForce[name], feeds.leftOver[name]) = (nil, nil)
         end()
         for waiting in feeds.waiting where waiting.name == name && waiting.feed == nil {
           waiting.request.fail(.failed, Self.stalled + "; the feed ends when it does")
@@ -239,7 +253,9 @@ extension Processor {
       if feeds.inForce[name] == waiting.feed, feeds.current[name] == nil {
         waiting.request.answer(
           .done(waiting.feed.map { FeedAnswer(feed: feedReport($0)) } ?? FeedAnswer(removed: name)))
-      } else if let obstacle = feeds.obstacles[name], feeds.current[name] == nil {
+      } else if let obstacle = feeds.obstacles[name], obstacle.wanted == waiting.feed,
+        feeds.current[name] == nil
+      {
         // Without the request, what was before stays wanted.
         let before = feeds.inForce[name]
         want(

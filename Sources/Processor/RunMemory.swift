@@ -96,17 +96,15 @@ package struct RunMemory: Codable, Equatable, Sendable {
 
     /// Nil if the file does not hold what a feed of `device` can be.
     func feed(of device: Device) -> Feed? {
-      guard
-        let words = try? FeedWords([
-          "data-source", dataSource, "pattern", polarPattern, "orientation", inputOrientation, "gain",
-          "\(gainDB)", "high-pass", highPass,
-        ])
-      else { return nil }
+      let words = [
+        "data-source", dataSource, "orientation", inputOrientation, "gain", "\(gainDB)", "high-pass", highPass,
+      ]
+      guard let pattern = PolarPattern(rawValue: polarPattern) else { return nil }
       var feed = Feed(
         name: name,
-        selection: Selection(
-          dataSource: dataSource, polarPattern: .omnidirectional, inputOrientation: .portrait))
-      return (try? words.apply(to: &feed, of: device)) == nil ? nil : feed
+        selection: Selection(dataSource: dataSource, polarPattern: pattern, inputOrientation: .portrait))
+      do { try FeedWords(words[...]).apply(to: &feed, of: device) } catch { return nil }
+      return feed
     }
   }
 

@@ -27,7 +27,7 @@ package struct TakeRequest {
         guard !names.isEmpty else {
           throw Failure(.usage, "a take of no feeds is not possible; name some, such as main,anna, or all")
         }
-        feeds = names.map { $0.lowercased() } == ["all"] ? [] : names
+        feeds = names.contains { $0.lowercased() == "all" } ? [] : names
       case "raw": options.raw = try Switch(word: value) == .on
       case "format": options.format = try TakeFormat(word: value)
       case "transport": followsTransport = try Switch(argument: value) == .on
