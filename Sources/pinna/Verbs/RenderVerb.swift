@@ -96,7 +96,7 @@ extension Verb {
       json: [
         "output": path, "frames": output.sound.frames, "channels": channels, "sampleRate": rate,
         "peak": Double(output.sound.peak), "remarks": remarks,
-      ] + (ambisonics?.json ?? [:]),
+      ] + (ambisonics?.json(setting.selection) ?? [:]),
       text:
         "\(output.sound.sentence)\(ambisonics.map { ", \($0.phrase)" } ?? ""); \(ChangeReport(setting).text)")
     return .done
