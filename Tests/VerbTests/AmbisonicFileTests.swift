@@ -243,6 +243,47 @@ import Testing
     }
   }
 
+  /// A phone's data sources, of which the first looks down.
+  private static let phone = """
+    format: 2
+    title: Like a phone
+    body: {sphere: 80}
+    microphones:
+      left-end: {position: [-80, 0, 0]}
+      right-end: {position: [80, 0, 0]}
+    dataSources:
+      Bottom: {forward: -y, microphones: all, polarPatterns: [omnidirectional]}
+      Front: {forward: +z, microphones: all, polarPatterns: [omnidirectional]}
+      Back: {forward: -z, microphones: all, polarPatterns: [omnidirectional]}
+
+    """
+
+  @Test(
+    "B-format of a device looks where its preset looks, or else horizontally, unless a data source is given")
+  func front() throws {
+    try home.home.folder.write(Self.phone, to: "config/pinna/devices/phone.yaml")
+    let (input, output) = (home.path + "/in.wav", home.path + "/out.wav")
+    try AudioClip(sampleRate: 48000, channels: Self.noise(2)).write(wav: input)
+    func source(_ words: String...) throws -> String? {
+      let outcome = try home.pinna(
+        ["render", "--device", "phone", "--format", "ambix", "--json"] + words + [input, output])
+      return try outcome.json()["dataSource"] as? String
+    }
+    func reported() throws -> String? {
+      let outcome = try home.pinna(
+        "report", "--device", "phone", "--format", "ambix", "--draws", "0", "--json")
+      return (try outcome.json()["cases"] as? [[String: Any]])?.first?["dataSource"] as? String
+    }
+    #expect(try source() == "Front" && reported() == "Front")
+    #expect(try source("--data-source", "Back") == "Back")
+    #expect(try source("--data-source", "Bottom") == "Bottom")
+    let text = try render("--device", "phone", "--format", "ambix", input, output)
+    #expect(text.output.contains("ACN order, SN3D; phone: Front, ambix of order 1"), "\(text)")
+    let preset = PinnaHome.preset(of: "phone").replacing("dataSource: Front", with: "dataSource: Back")
+    try home.home.folder.write(preset, to: "config/pinna/phone.yaml")
+    #expect(try source() == "Back" && reported() == "Back")
+  }
+
   @Test("what no file can be is refused in one sentence, and nothing is written")
   func refusals() throws {
     let input = home.path + "/in.wav"
