@@ -30,7 +30,7 @@ import Testing
     let l = (135.0 / 256).squareRoot() * c * (5 * s * s - 1)
     let n = (27.0 / 4).squareRoot() * s * c * c
     return [
-      0.5.squareRoot(), cos(a) * c, sin(a) * c, s, (3 * s * s - 1) / 2, cos(a) * sin(2 * e),
+      (1.0 / 2).squareRoot(), cos(a) * c, sin(a) * c, s, (3 * s * s - 1) / 2, cos(a) * sin(2 * e),
       sin(a) * sin(2 * e), cos(2 * a) * c * c, sin(2 * a) * c * c, s * (5 * s * s - 3) / 2, l * cos(a),
       l * sin(a), n * cos(2 * a), n * sin(2 * a), cos(3 * a) * c * c * c, sin(3 * a) * c * c * c,
     ]
@@ -201,7 +201,7 @@ import Testing
         #expect(outcome.output.contains("Ambisonics of order \(order)"), "\(outcome)")
       }
       if program.contains("sndfile"), ending == "amb" {
-        #expect(outcome.output.contains("Ambisonic B Format"), "\(outcome)")
+        #expect(outcome.output.contains("(Ambisonic B)"), "\(outcome)")
       }
     }
   }
@@ -276,7 +276,6 @@ import Testing
     }
     #expect(try source() == "Front" && reported() == "Front")
     #expect(try source("--data-source", "Back") == "Back")
-    #expect(try source("--data-source", "Bottom") == "Bottom")
     let text = try render("--device", "phone", "--format", "ambix", input, output)
     #expect(text.output.contains("ACN order, SN3D; phone: Front, ambix of order 1"), "\(text)")
     let preset = PinnaHome.preset(of: "phone").replacing("dataSource: Front", with: "dataSource: Back")
