@@ -31,9 +31,10 @@ check: install-packages
 	$(STEP) "Tests without a server" swift test -c release --skip-build --skip LiveTests --skip DocsTests
 	@$(TIMES)
 
-## Everything that a change must pass. sox reads takes strictly; jconvolver and PipeWire run exported configurations;
-## PipeWire is the other server; tmux is the terminal of `pinna monitor`.
-test: PACKAGES = sox jconvolver iproute2 tmux pipewire pipewire-jack pipewire-bin wireplumber dbus-daemon
+## Everything that a change must pass. sox reads takes strictly, ambix-info and sndfile-info B-format; jconvolver and
+## PipeWire run exported configurations; PipeWire is the other server; tmux is the terminal of `pinna monitor`.
+test: PACKAGES = sox libambix-utils sndfile-programs jconvolver iproute2 tmux pipewire pipewire-jack pipewire-bin \
+  wireplumber dbus-daemon
 test: install-packages
 	@$(MAKE) --no-print-directory check PINNA_QUICK=0
 	@sh tools/free-places

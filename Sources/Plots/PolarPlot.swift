@@ -22,13 +22,16 @@ public struct PolarPlot: Plot {
   private static let levels = -30.0...0
   private static let radius = 84.0
   private static let panelSize: SIMD2<Double> = [244, 236]
-  private static let columns = 4
+  private let mostColumns: Int
 
-  /// - Parameter hasHeader: false draws the panels alone.
-  public init(_ title: PlotTitle, panels: [Panel], hasHeader: Bool = true) {
+  /// - Parameters:
+  ///   - hasHeader: false draws the panels alone.
+  ///   - columns: the number of panels in a row.
+  public init(_ title: PlotTitle, panels: [Panel], hasHeader: Bool = true, columns: Int = 4) {
     self.title = title
     self.panels = panels
     self.hasHeader = hasHeader
+    mostColumns = columns
   }
 
   /// Each panel as a plot of its own, without header.
@@ -38,7 +41,7 @@ public struct PolarPlot: Plot {
   /// The distinct entries of the legend.
   public var legend: [Curve] { panels.flatMap(\.curves).distinctEntries }
 
-  private var columns: Int { min(Self.columns, max(hasHeader ? 2 : 1, panels.count)) }
+  private var columns: Int { min(mostColumns, max(hasHeader ? 2 : 1, panels.count)) }
   private var top: Double { hasHeader ? PlotLayout.headerHeight : 0 }
 
   package var size: SIMD2<Double> {

@@ -66,6 +66,12 @@ import Testing
     #expect((figures["orders"] as? [[String: Any]])?.count == 2)
     let text = try home.pinna("report", "--preset", "pair", "--format", "ambix").output
     #expect(text.contains("B-format (AmbiX)") && text.contains("silence"))
+    let plots = try home.pinna(
+      "report", "--preset", "pair", "--format", "ambix", "--plots", home.path + "/plots")
+    #expect(plots.status == 0 && home.contents("plots") == ["b-format.png", "device.png", "index.html"])
+    // One drawing per octave of the channels that are heard, W and Y.
+    let page = try String(contentsOf: URL(filePath: home.path + "/plots/index.html"), encoding: .utf8)
+    #expect(page.matches(of: /aria-label="Channel [WY]:/).count == 14 && page.contains("Silence: Z, X."))
     #expect(try home.pinna("report", "--preset", "pair", "--order", "1").status == 2)
   }
 

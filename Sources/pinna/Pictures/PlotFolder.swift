@@ -35,11 +35,13 @@ struct PlotFolder {
   /// Writes the page and its files. The plots use the same manifold as the report's figures.
   /// - Returns: the names of the files beside the page.
   func write(_ measurement: Measurement) throws -> [String] {
-    let voices = try guidedCheck(measurement)
-    let cases = try casePlots(measurement)
+    let ambisonics = try ambisonicPlots(measurement)
+    let voices = ambisonics == nil ? try guidedCheck(measurement) : nil
+    let cases = ambisonics == nil ? try casePlots(measurement) : []
     var files: [(name: String, plot: any Plot)] = [
       ("device", PositionPlot(measurement.device))
     ]
+    if let ambisonics { files.append(("b-format", ambisonics.sheet)) }
     if let voices { files.append(("voices", voices.plot)) }
     if isSeparate {
       files += cases.flatMap { one in one.files.map { ("\(one.name)-\($0.suffix)", $0.plot) } }
@@ -47,7 +49,8 @@ struct PlotFolder {
       files += sheets(cases)
     }
     let names = files.map { name($0.name) }
-    let page = ReportPage(measurement: measurement, cases: cases, voices: voices, files: names)
+    let page = ReportPage(
+      measurement: measurement, cases: cases, ambisonics: ambisonics, voices: voices, files: names)
     try folder.write(last: "index.html") { scratch in
       for (file, name) in zip(files, names) {
         try file.plot.write(OutputFile("\(scratch)/\(name)", replacing: false))
@@ -70,6 +73,19 @@ struct PlotFolder {
       }
     }
     return sheets.map { ($0.name, PlotSheet(rows: $0.cases.flatMap(\.rows))) }
+  }
+
+  /// Nil for a report that is not on B-format.
+  private func ambisonicPlots(_ measurement: Measurement) throws -> AmbisonicPlots? {
+    let bank = measurement.bank
+    guard let one = bank.cases.first, let figures = measurement.report.cases.first?.ambisonics else {
+      return nil
+    }
+    let curves = try HarmonicCurves(
+      one, bank: bank, device: measurement.device, manifold: measurement.manifold)
+    return AmbisonicPlots(
+      curves, figures: figures,
+      context: "\(measurement.preset), \(one.filterCase.dataSource), \(bank.sampleRate) Hz")
   }
 
   private func casePlots(_ measurement: Measurement) throws -> [CasePlots] {

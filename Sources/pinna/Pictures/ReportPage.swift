@@ -10,6 +10,8 @@ import Text
 struct ReportPage {
   let measurement: Measurement
   let cases: [CasePlots]
+  /// Nil for a report that is not on B-format.
+  let ambisonics: AmbisonicPlots?
   /// Nil for a device that has no directional pattern.
   let voices: CheckPicture?
   /// Names of the files beside the page.
@@ -34,6 +36,7 @@ struct ReportPage {
       \(contents)
       \(deviceSection)
       \(voicesSection)
+      \(ambisonicsSection)
       \(cases.map(section).joined(separator: "\n"))
       \(figures)
       \(sheets)
@@ -86,6 +89,26 @@ struct ReportPage {
       <p class="legend">\(marks.joined())</p>
       <div class="row">\(panels.joined())</div>
       \(HTML.help("The listener from above, nose forward; at the left the device, as the listener has it. A voice is right where the filled mark is in its ring, or near it on the same side; larger marks are louder. A voice behind is drawn behind, since both ears tell only how far to the side it is."))
+      </section>
+      """
+  }
+
+  private var ambisonicsSection: String {
+    guard let ambisonics else { return "" }
+    let rows = ambisonics.rows.map { row in
+      figure(
+        row.title.title, row.legend,
+        row.separatePanels.map { ($0, "\(row.title.title), \($0.panels[0].title)") },
+        row.title.subtitle, isSmall: true)
+    }
+    let silent =
+      ambisonics.silent.isEmpty
+      ? "" : HTML.paragraph("Silence: \(ambisonics.silent.joined(separator: ", ")).")
+    return """
+      <section id="b-format"><h2>B-format</h2>
+      \(HTML.help(AmbisonicPlots.help))
+      \(silent)
+      \(rows.joined(separator: "\n"))
       </section>
       """
   }

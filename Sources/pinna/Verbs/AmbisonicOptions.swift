@@ -1,3 +1,4 @@
+import Acoustics
 import AudioFiles
 import Messages
 
@@ -42,7 +43,12 @@ extension Arguments {
 
 extension AmbisonicFormat {
   /// For the answer of `render`.
-  var json: JSONObject { ["normalisation": normalisation.rawValue, "channelOrder": channelOrder] }
+  func json(_ selection: Selection) -> JSONObject {
+    [
+      "normalisation": normalisation.rawValue, "channelOrder": channelOrder,
+      "dataSource": selection.dataSource, "inputOrientation": selection.inputOrientation.rawValue,
+    ]
+  }
 
   /// "ACN order, SN3D"
   var phrase: String {

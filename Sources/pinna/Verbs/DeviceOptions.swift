@@ -31,7 +31,21 @@ extension Arguments {
     let device =
       given == "auto"
       ? try Verb.detectedCards(in: library).onlyDevice() : try Verb.device(given, in: library)
-    return (Preset(of: device), device)
+    return (preset(of: device, in: library), device)
+  }
+
+  /// What is selected on a device without a preset. For B-format it is what the preset of the device's name selects, or
+  /// else the first data source that looks horizontally while the device is held upright: a phone's bottom does not.
+  func preset(of device: Device, in library: PresetLibrary) -> Preset {
+    guard self["--format"] == Self.ambix, self["--data-source"] == nil else { return Preset(of: device) }
+    let named = (try? library.preset(named: device.name)).flatMap {
+      $0.device == device.name ? try? device.dataSource(named: $0.selection.dataSource) : nil
+    }
+    let level = device.dataSources.first {
+      HeadFrame(forward: $0.forward, orientation: .portrait) != nil
+    }
+    let front = (named ?? level).flatMap { try? device.with(dataSources: [$0]) }
+    return Preset(of: front ?? device)
   }
 
   /// `device`, with the HRTF file of --hrtf if given.

@@ -21,7 +21,7 @@ extension Verb {
       Option(
         "--format", "FORMAT",
         "format of sheets and plots: \(PlotFormat.allCases.map(\.rawValue).joined(separator: ", ")) (default: svg); "
-          + "or \(Arguments.ambix): report on B-format instead"
+          + "or \(Arguments.ambix): report on B-format instead, with plots as png"
       ),
       orderOption,
       Option(
@@ -36,11 +36,8 @@ extension Verb {
     let (preset, device) = try arguments.presetAndDevice(in: library)
     let rate = try arguments.integer("--sample-rate", in: DesignGrid.sampleRates) ?? 48000
     let ambisonics = try arguments.ambisonics()
-    if ambisonics != nil, arguments.has("--plots") {
-      throw Failure(.usage, "--format ambix has no plots yet; leave out --plots")
-    }
     let format =
-      ambisonics == nil ? try arguments["--format"].map { try PlotFormat(word: $0) } ?? .svg : .svg
+      ambisonics == nil ? try arguments["--format"].map { try PlotFormat(word: $0) } ?? .svg : .png
     let folder = try arguments["--plots"].map {
       try PlotFolder(
         $0, format: format, isSeparate: arguments.has("--separate"), replacing: arguments.has("--force"))
