@@ -46,7 +46,8 @@ extension Processor {
   package func removeFeed(_ name: String, _ request: Request) throws {
     try refuseFeedsNow()
     if name.lowercased() == "main" {
-      throw Failure(.usage, "the feed main cannot be removed: it always exists; mute it with: pinna set --mute on")
+      throw Failure(
+        .usage, "the feed main cannot be removed: it always exists; mute it with: pinna set --mute on")
     }
     _ = try feed(named: name)
     want(wanted.feeds.filter { $0.name != name })
@@ -57,7 +58,8 @@ extension Processor {
   package func feed(named name: String) throws -> Feed {
     guard let feed = wanted.feeds.first(where: { $0.name == name }) else {
       if wanted.feeds.isEmpty {
-        throw Failure(.usage, "there is no feed \(name.quoted) besides main; add one with: pinna feed add NAME")
+        throw Failure(
+          .usage, "there is no feed \(name.quoted) besides main; add one with: pinna feed add NAME")
       }
       throw UnknownWord(kind: "feed", word: name, choices: wanted.feeds.map(\.name))
     }

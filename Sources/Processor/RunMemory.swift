@@ -97,7 +97,8 @@ package struct RunMemory: Codable, Equatable, Sendable {
     /// Nil if the file does not hold what a feed of `device` can be.
     func feed(of device: Device) -> Feed? {
       let words = [
-        "data-source", dataSource, "orientation", inputOrientation, "gain", "\(gainDB)", "high-pass", highPass,
+        "data-source", dataSource, "orientation", inputOrientation, "gain", "\(gainDB)", "high-pass",
+        highPass,
       ]
       guard let pattern = PolarPattern(rawValue: polarPattern) else { return nil }
       var feed = Feed(

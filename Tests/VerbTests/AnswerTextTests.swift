@@ -17,10 +17,12 @@ import pinna
       2 microphones at 48000 Hz, period 64, latency 64 frames, 1 xrun, load 12.2 %
       the JACK server runs no periods: nothing is heard or recorded until it does
       MIDI from keys:out: bank evening, 2 controllers
+      feed anna: Front, cardioid, -6 dB, high-pass 80 Hz, muted; port anna; not heard: there is no port
         left              -20.1 dB rms    -3.0 dB peak
         right            -150.0 dB rms  -150.0 dB peak
         out_left          -30.5 dB rms   -12.2 dB peak
         out_right         -31.0 dB rms   -12.0 dB peak
+        anna              -24.0 dB rms   -12.0 dB peak
       calibrated on 2026-11-23 in a recording
       filters without one microphone are ready for 1 of 2 microphones
       missing: right: it sends invalid samples (NaN, infinity, or above +60 dBFS)

@@ -132,7 +132,8 @@ extension Verb {
         json: [
           "output": sound.path, "frames": sound.frames, "channels": sound.channels, "sampleRate": rate,
           "peak": Double(sound.peak), "remarks": remarks,
-        ] + (named[0].ambisonics?.json(named[0].setting.selection) ?? [:]), text: named[0].sentence(of: sound))
+        ] + (named[0].ambisonics?.json(named[0].setting.selection) ?? [:]), text: named[0].sentence(of: sound)
+      )
       return .done
     }
     arguments.print(
