@@ -123,6 +123,27 @@ extension LiveTests {
       withExtendedLifetime(player) {}
     }
 
+    @Test(
+      "feeds go on with another device, and leave no ports of the one before; those it cannot have are named")
+    func otherDevice() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      for n in 1...4 {
+        try #require(try graph.pinna("feed", "add", "k\(n)", "--format", "stereo").status == 0)
+      }
+      // It has no stereo: each feed has one port there.
+      try #require(try graph.pinna("preset", "use", "tetra").status == 0)
+      try #require(
+        waitUntil(seconds: 10) {
+          (try? Self.feeds(graph))?.values.allSatisfy { $0["isHeard"] as? Bool == true } ?? false
+        }, "\(String(describing: try? Self.feeds(graph)))")
+      let ports = try graph.ports("-p").keys.filter { $0.hasPrefix("pinna:k") }
+      let listed = try Self.feeds(graph).values.flatMap { $0["outputs"] as? [[String: Any]] ?? [] }
+      #expect(Set(ports) == Set(listed.compactMap { $0["name"] as? String }.map { "pinna:" + $0 }))
+      try #require(try graph.pinna("feed", "add", "m7", "--pattern", "cardioid").status == 0)
+      let refused = try graph.pinna("preset", "use", "em32")
+      #expect(refused.status == 1 && refused.error.contains("pinna feed remove m7"), "\(refused)")
+    }
+
     @Test("OSC paths, the command line and status name the same feeds and values, and a take locks them")
     func words() throws {
       let graph = try LiveGraph(preset: "phone5")
@@ -133,6 +154,8 @@ extension LiveTests {
       #expect(sender.reply(seconds: 5)?.status == 0)
       sender.send("/pinna/feed/set", "anna", "high-pass", "80")
       #expect(sender.reply(seconds: 5)?.status == 0)
+      sender.send("/pinna/feed/anna/set/gain")
+      #expect(sender.reply(seconds: 5)?.text == #"{"gain":-6}"#)
       let feed = try #require((try graph.status()["feeds"] as? [[String: Any]])?.first)
       #expect(feed["name"] as? String == "anna" && feed["gainDB"] as? Double == -6)
       #expect(feed["highPassHz"] as? Double == 80 && feed["polarPattern"] as? String == "cardioid")

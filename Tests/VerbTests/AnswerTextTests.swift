@@ -173,7 +173,8 @@ import pinna
     let take: TakeAnswer = try document(AnswerSamples.takeEnd)
     #expect(
       take.text
-        == "/takes/a.wav: 4800 frames, 2 channels; microphones in /takes/a-microphones.wav; 2 samples clipped; "
+        == "/takes/a.wav: 4800 frames, 2 channels; also /takes/a-anna.wav; microphones in /takes/a-microphones.wav; "
+        + "2 samples clipped; "
         + "3 invalid samples replaced by silence; the JACK server stalled 1 time; "
         + "no microphone was connected when the take began")
     let plain: TakeAnswer = try document(AnswerSamples.plainTakeEnd)
