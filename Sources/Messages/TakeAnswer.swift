@@ -25,6 +25,14 @@ package struct TakeStartAnswer: Codable, Sendable {
   package init() {}
 }
 
+/// The file of a feed in a take.
+package struct FeedFile: Codable, Sendable {
+  package let name: String
+  package let path: String
+
+  package init(name: String, path: String) { (self.name, self.path) = (name, path) }
+}
+
 /// The answer to `record stop` for a complete take.
 package struct TakeAnswer: Codable, Sendable {
   /// Path of the outputs' file.
@@ -33,8 +41,8 @@ package struct TakeAnswer: Codable, Sendable {
   package var channels = 0
   /// Path of the microphones' file.
   package var microphones: String?
-  /// Paths of the files of feeds besides `main`, by name; nil if there are none.
-  package var feeds: [String: String]?
+  /// The files of feeds besides `main`; nil if there are none.
+  package var feeds: [FeedFile]?
   /// Path of the sidecar.
   package var sidecar = ""
   package var frames = 0

@@ -30,7 +30,9 @@ extension TakeAnswer {
     channels = first?.outputs == nil ? document.feeds?.first?.channels.count ?? 0 : document.channels
     let folder = String(result.path[...(result.path.lastIndex(of: "/") ?? result.path.startIndex)])
     microphones = first?.microphones.map { folder + $0 }
-    feeds = first?.feeds?.mapValues { folder + $0 }
+    feeds = first?.feeds.map { files in
+      files.sorted { $0.key < $1.key }.map { FeedFile(name: $0.key, path: folder + $0.value) }
+    }
     sidecar = folder + result.sidecarName
     frames = document.frames
     seconds = Double(document.frames) / Double(document.sampleRate)

@@ -63,7 +63,8 @@ import Testing
           into: TakeRing(outputs: 2, capacityFrames: 3000), followingTransport: round % 400 == 50)
       }
       if round % 200 == 100 { _ = try engine.endTake() }
-      if round % 150 == 10 {
+      // Between takes, which refuse it.
+      if round % 200 == 120 {
         if let feed { _ = try engine.endFeed(feed) }
         feed = try engine.beginFeed(outputs: 4, firstOutput: 0)?.feed
       }

@@ -82,7 +82,7 @@ public enum AnswerSamples {
     """#
   /// The end of a take with every key.
   public static let takeEnd = #"""
-    {"channels":2,"clippedSamples":2,"feeds":{"anna":"/takes/a-anna.wav"},"frames":4800,"microphones":"/takes/a-microphones.wav",\#
+    {"channels":2,"clippedSamples":2,"feeds":[{"name":"anna","path":"/takes/a-anna.wav"}],"frames":4800,"microphones":"/takes/a-microphones.wav",\#
     "notes":["no microphone was connected when the take began"],"pauses":1,"seconds":0.1,\#
     "sidecar":"/takes/a.json","silencedSamples":3,"take":"/takes/a.wav"}
     """#

@@ -45,7 +45,7 @@ extension TakeStartAnswer {
 
 extension TakeAnswer {
   package var text: String {
-    let others = (feeds ?? [:]).values.filter { $0 != take }.sorted().map(\.printable)
+    let others = (feeds ?? []).map(\.path).filter { $0 != take }.map(\.printable)
     let details = [
       others.isEmpty ? nil : "also " + others.joined(separator: ", "),
       microphones.map { "microphones in \($0.printable)" },

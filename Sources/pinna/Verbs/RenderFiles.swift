@@ -6,7 +6,7 @@ import Recording
 import Rendering
 
 /// The feeds of `render --feeds`, as presets name them; the file may be a preset.
-enum FeedFile {
+enum FeedsFile {
   /// - Returns: the feeds besides main, in the order of the file.
   /// - Throws: `DescriptionError` for an error in the file.
   static func read(_ path: String, main: Setting) throws -> [Feed] {

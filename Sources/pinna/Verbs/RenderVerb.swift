@@ -249,7 +249,7 @@ extension Verb {
     if let file = arguments["--feeds"] {
       let main = try recorded(nil, path: "\(folder)/main.wav")
       return [main]
-        + (try FeedFile.read(file, main: main.setting).map { feed in
+        + (try FeedsFile.read(file, main: main.setting).map { feed in
           var setting = main.setting
           setting.selection = feed.selection
           try setting.apply([.gain(feed.gain), .highPass(feed.highPass), .mute(false)])
