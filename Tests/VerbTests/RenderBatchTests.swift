@@ -227,11 +227,11 @@ import Testing
   @Test(
     "options and folders that make no batch are refused",
     arguments: [
-      ("--takes .", 2, "--into"), ("--into out a b", 2, "needs --takes"),
+      ("--takes .", 2, "--into"), ("--into out a b", 2, "either OUT.wav"),
       ("--jobs 2 a b", 2, "needs --takes"),
       ("--print-jobs a b", 2, "needs --takes"), ("--takes nosuch --into out", 1, "there is no folder nosuch"),
       ("--takes . --into out --jobs 0", 2, "--jobs"), ("--takes - --into out", 2, "standard input"),
-      ("--takes . --into -", 2, "standard input"), ("a", 2, "takes MICS.wav OUT.wav"),
+      ("--takes . --into -", 2, "standard input"), ("a", 2, "either OUT.wav"),
     ])
   func usage(words: String, status: Int32, word: String) throws {
     let outcome = try home.shell("$PINNA render \(words)")

@@ -210,7 +210,7 @@ import Testing
       title: May be a preset
       feeds:
         carla: {polarPattern: omnidirectional, gain: -6, highPass: off}
-        dora: {orientation: portraitUpsideDown}
+        dora: {inputOrientation: portraitUpsideDown}
       """, to: "feeds.yaml")
     try render(take + ".wav", "--feeds", home.path + "/feeds.yaml", "--into", home.path + "/all")
     #expect(home.contents("all") == ["carla.wav", "dora.wav", "main.wav"])

@@ -130,7 +130,7 @@ extension Verb {
       let sound = outputs[0].sound
       arguments.print(
         json: [
-          "output": sound.path, "frames": sound.frames, "channels": sound.channels, "sampleRate": rate,
+          "output": named[0].path, "frames": sound.frames, "channels": sound.channels, "sampleRate": rate,
           "peak": Double(sound.peak), "remarks": remarks,
         ] + (named[0].ambisonics?.json(named[0].setting.selection) ?? [:]), text: named[0].sentence(of: sound)
       )
