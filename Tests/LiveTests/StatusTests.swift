@@ -24,7 +24,7 @@ extension LiveTests {
       expect(try home.pinna("frobnicate"), 2, "frobnicate", "render", "status", "record")
       expect(try home.pinna("record", "pause"), 2, "pause", "start", "stop")
       expect(try home.pinna("status", "--frequency", "3"), 2, "--frequency", "--json")
-      expect(try home.pinna("render", "one.wav"), 2, "MICS.wav OUT.wav")
+      expect(try home.pinna("render", "one.wav"), 2, "OUT.wav", "--into")
       expect(try home.pinna("render", "--period", "0", "a.wav", "b.wav"), 2, "--period", "1")
       expect(
         try home.pinna("render", "--pattern", "banana", "a.wav", "b.wav"), 2, "banana", "cardioid", "stereo")

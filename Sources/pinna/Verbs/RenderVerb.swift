@@ -163,6 +163,9 @@ extension Verb {
 
   /// Throws if options exclude each other.
   private static func checkRender(_ arguments: Arguments) throws {
+    // What is wrong whatever the files hold is said before they are read.
+    _ = try arguments.integer("--period", in: 1...Partitioning.longestPeriod)
+    _ = try arguments.instructionSet()
     let hasFolder = arguments["--into"] != nil
     if hasFolder != (arguments.operands.count == 1) {
       throw Failure(.usage, "give either OUT.wav, or a folder for several feeds with --into")

@@ -162,8 +162,9 @@ public final class LiveGraph {
   public func stopTake(_ path: String) throws -> Sidecar {
     precondition(synchronous, "whether a take is complete is left to chance without a synchronous server")
     let outcome = try pinna("record", "stop")
+    guard outcome.status == 0 else { throw SupportError("\(outcome)\(program.errorText)") }
     let sidecar = try TakeFiles.sidecar(path)
-    guard outcome.status == 0, sidecar.state == .complete else { throw SupportError("\(outcome)") }
+    guard sidecar.state == .complete else { throw SupportError("\(outcome)") }
     return sidecar
   }
 
