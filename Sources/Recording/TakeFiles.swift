@@ -28,7 +28,7 @@ final class TakeFiles {
   /// Names of sound files that stayed `.part`.
   private var unfinished: Set<String> = []
   /// Of the engine when the take began, for the first file of the microphones.
-  private var memory: EngineMemory?
+  private var memory: [UInt8] = []
   private var notedOnce: Set<NoteKind> = []
 
   /// Notes that a sidecar contains only once, however often they apply.
@@ -74,7 +74,9 @@ final class TakeFiles {
   func begin(_ date: Date, preRoll: Int, transportFrame: Int?, memory: EngineMemory?) {
     began = date
     // Other formats round the microphones, and a file of limited size has no room for it.
-    self.memory = plan.options.format == .float && plan.options.splitMegabytes == nil ? memory : nil
+    // As bytes from now on: at the end there may be no memory.
+    let isExact = plan.options.format == .float && plan.options.splitMegabytes == nil
+    self.memory = isExact ? memory?.bytes ?? [] : []
     document.engine = memory.map {
       Sidecar.Engine(period: $0.period, frame: $0.frame, instructionSet: $0.instructionSet.rawValue)
     }
@@ -174,8 +176,8 @@ final class TakeFiles {
   }
 
   private func closeSegment(isLast: Bool = true) {
-    faults += segment.close(markers: document.markers ?? [], memory: memory?.bytes ?? [], isLast: isLast)
-    memory = nil
+    faults += segment.close(markers: document.markers ?? [], memory: memory, isLast: isLast)
+    memory = []
     if segment.lacksCues {
       note(.cues, "not every WAV file has cues: the markers are in this sidecar alone")
     }
