@@ -244,7 +244,8 @@ let package = Package(
     // Its malloc counts: a program of its own, which no target names, so that no test or sanitizer meets it.
     .target(name: "AllocationCount", path: "Tests/AllocationCount", publicHeadersPath: "include"),
     .executableTarget(
-      name: "allocations", dependencies: ["AllocationCount", "Realtime", "FasterKernels", "TestSupport"],
+      name: "allocations",
+      dependencies: ["AllocationCount", "CFiles", "Realtime", "FasterKernels", "TestSupport"],
       path: "Tests/Allocations"),
     .testTarget(name: "TextTests", dependencies: ["Text"], swiftSettings: waiting),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "FasterKernels", "TestSupport"]),

@@ -51,3 +51,11 @@ public struct Feed: Hashable, Sendable {
   /// The most feeds that there can be besides `main`.
   public static let most = 15
 }
+
+extension DataSource {
+  /// The mono pattern that most people want first.
+  public var monoPattern: PolarPattern {
+    let mono = polarPatterns.filter { !$0.isOriented }
+    return mono.contains(.cardioid) ? .cardioid : mono.first ?? defaultPolarPattern
+  }
+}

@@ -46,7 +46,7 @@ struct Chunks {
     "AUTH",
   ]
 
-  /// Whether a chunk begins here that is none by chance.
+  /// Whether these bytes begin with the name of a known chunk.
   static func isKnown(_ bytes: some Collection<UInt8>) -> Bool {
     known.contains(String(decoding: bytes.prefix(4), as: UTF8.self)) || bytes.starts(with: "TAG".utf8)
   }

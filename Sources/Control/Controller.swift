@@ -258,7 +258,9 @@ public final class Controller {
     if words.count == 1, let word = words.first {
       let key = try Change.Key(word: word)
       let isMain = name.lowercased() == "main"
-      let value = try isMain ? processor.inForce.value(of: key) : processor.feed(named: name).value(of: key)
+      guard
+        let value = try isMain ? processor.inForce.value(of: key) : processor.feed(named: name).value(of: key)
+      else { throw FeedWords.notOfFeeds(key.rawValue) }
       return request.answer(.done([key.rawValue: value]))
     }
     if name.lowercased() == "main" {

@@ -42,7 +42,7 @@ extension ArrayClient {
     _ = areReleased(names)
   }
 
-  /// Waits, for 2 s at most, until the callback has let go of replaced ports.
+  /// Waits until the callback no longer uses the ports that were replaced, for 2 s at most.
   /// - Returns: false if no period runs.
   private func canReplace() -> Bool {
     let end = ContinuousClock.now + .seconds(2)

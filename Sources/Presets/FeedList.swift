@@ -72,11 +72,10 @@ extension YAMLReader {
   ) throws(DescriptionError) -> PolarPattern {
     let (format, order) = (try fields.optional("format"), try fields.optional("order"))
     let pattern = try fields.optional("polarPattern")?.word(PolarPattern.self)
-    let mono = source.polarPatterns.filter { !$0.isOriented }
     switch try format?.string().lowercased() ?? (order == nil ? nil : "ambix") {
     case nil: return pattern ?? (source.polarPatterns.contains(main) ? main : source.defaultPolarPattern)
     case "stereo": return .stereo
-    case "mono": return pattern ?? (mono.contains(.cardioid) ? .cardioid : mono.first ?? .omnidirectional)
+    case "mono": return pattern ?? source.monoPattern
     case "ambix":
       return .ambisonics(order: Int(try order?.number(in: 1...4, unit: "as an order") ?? 1)) ?? .ambix1
     case let word?:

@@ -28,7 +28,7 @@ package struct FeedWords {
         switch change {
         case .dataSource, .pattern, .orientation, .gain, .highPass, .mute: changes.append(change)
         case .preset, .input, .output, .listen:
-          throw Failure(.usage, "\(words[at]) is no setting of a feed: it belongs to all; leave the feed out")
+          throw Self.notOfFeeds(words[at])
         }
       }
     }
@@ -37,6 +37,10 @@ package struct FeedWords {
       throw Failure(
         .usage, "an order belongs to the format ambix; give --format ambix, or leave the order out")
     }
+  }
+
+  package static func notOfFeeds(_ word: String) -> Failure {
+    Failure(.usage, "\(word) is no setting of a feed: it belongs to all; leave the feed out")
   }
 
   /// - Throws: `UnknownWord` for a data source that `device` does not have.
@@ -87,13 +91,5 @@ extension Feed {
     feed.selection.dataSource = source.name
     if !isOffered(by: source) { feed.selection.polarPattern = source.defaultPolarPattern }
     return feed
-  }
-}
-
-extension DataSource {
-  /// The mono pattern that most people want first.
-  fileprivate var monoPattern: PolarPattern {
-    let mono = polarPatterns.filter { !$0.isOriented }
-    return mono.contains(.cardioid) ? .cardioid : mono.first ?? defaultPolarPattern
   }
 }

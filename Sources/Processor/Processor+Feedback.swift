@@ -22,30 +22,29 @@ extension Processor {
       OSCMessage("/pinna/server", [.string(serverState.rawValue)]),
     ]
       + wanted.feeds.flatMap { feed in
-        Self.feedKeys.map {
-          OSCMessage("/pinna/feed/\(feed.name)/set/\($0.rawValue)", [feed.value(of: $0).argument])
+        Change.Key.allCases.compactMap { key in
+          feed.value(of: key).map {
+            OSCMessage("/pinna/feed/\(feed.name)/set/\(key.rawValue)", [$0.argument])
+          }
         }
       }
   }
 
-  /// What can be set of a feed besides `main`.
-  static let feedKeys: [Change.Key] = [.dataSource, .pattern, .orientation, .gain, .highPass, .mute]
-
   /// Levels over 300 ms in dB relative to full scale: microphones in channel order, then left and right, then the outputs of
   /// other feeds. Nil outside a graph.
   package var levelsMessage: OSCMessage? {
-    let levels = client?.readings.levels ?? []
-    guard !levels.isEmpty else { return nil }
+    guard let readings = client?.readings, !readings.levels.isEmpty else { return nil }
     return OSCMessage(
       "/pinna/levels",
-      levels.map { .float(Float(StatusReport.NamedLevel.decibels($0.rms))) }
-        + feedReports.flatMap(\.outputs).map { .float(Float($0.rmsDB)) })
+      readings.levels.map { .float(Float(StatusReport.NamedLevel.decibels($0.rms))) }
+        + feedLevels(readings).map { .float(Float($0.rmsDB)) })
   }
 
   /// The answer to `/pinna/levels`.
   package var levels: StatusReport.Levels {
-    var levels = StatusReport.Levels(client?.readings ?? Readings(), correlation: client?.correlation)
-    if !wanted.feeds.isEmpty { levels.feeds = feedReports.flatMap(\.outputs) }
+    let readings = client?.readings ?? Readings()
+    var levels = StatusReport.Levels(readings, correlation: client?.correlation)
+    if !wanted.feeds.isEmpty { levels.feeds = feedLevels(readings) }
     return levels
   }
 }
@@ -85,8 +84,8 @@ package enum SettingValue: Hashable, Sendable, Encodable {
 }
 
 extension Feed {
-  /// The value of one of `Processor.feedKeys`.
-  package func value(of key: Change.Key) -> SettingValue {
+  /// Nil for what belongs to all feeds.
+  package func value(of key: Change.Key) -> SettingValue? {
     switch key {
     case .dataSource: .word(selection.dataSource)
     case .pattern: .word(selection.polarPattern.rawValue)
@@ -94,23 +93,20 @@ extension Feed {
     case .gain: .number(gain.value)
     case .highPass: highPass.frequency.map { .number($0.value) } ?? .word("off")
     case .mute: .flag(muted)
-    case .input, .output, .listen: .word("")
+    case .input, .output, .listen: nil
     }
   }
 }
 
 extension Setting {
   package func value(of key: Change.Key) -> SettingValue {
-    switch key {
-    case .input: .word(device.uid)
-    case .dataSource: .word(selection.dataSource)
-    case .pattern: .word(selection.polarPattern.rawValue)
-    case .orientation: .word(selection.inputOrientation.rawValue)
-    case .gain: .number(gain.value)
-    case .highPass: highPass.frequency.map { .number($0.value) } ?? .word("off")
-    case .mute: .flag(muted)
+    var main = Feed(name: "main", selection: selection, gain: gain, highPass: highPass)
+    main.muted = muted
+    if let value = main.value(of: key) { return value }
+    return switch key {
     case .output: .word(output.rawValue)
     case .listen: .word(listening ?? "off")
+    default: .word(device.uid)
     }
   }
 }

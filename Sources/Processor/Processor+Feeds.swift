@@ -299,9 +299,20 @@ extension Processor {
   }
 
   /// All feeds besides `main`.
-  package var feedReports: [FeedReport] { wanted.feeds.map(feedReport) }
+  package var feedReports: [FeedReport] {
+    wanted.feeds.isEmpty ? [] : feedReports(client?.readings ?? Readings())
+  }
 
-  private func feedReport(_ feed: Feed) -> FeedReport {
+  private func feedReports(_ readings: Readings) -> [FeedReport] {
+    wanted.feeds.map { feedReport($0, readings) }
+  }
+
+  /// Levels of the outputs of all feeds besides `main`.
+  func feedLevels(_ readings: Readings) -> [StatusReport.NamedLevel] {
+    feedReports(readings).flatMap(\.outputs)
+  }
+
+  private func feedReport(_ feed: Feed, _ readings: Readings? = nil) -> FeedReport {
     var report = FeedReport()
     report.name = feed.name
     report.dataSource = feed.selection.dataSource
@@ -310,7 +321,7 @@ extension Processor {
     report.gainDB = feed.gain.value
     report.highPassHz = feed.highPass.frequency?.value
     report.muted = feed.muted
-    let levels = client?.readings.feedLevels[feed.name] ?? []
+    let levels = (readings ?? client?.readings)?.feedLevels[feed.name] ?? []
     report.outputs = feed.portNames.enumerated().map { n, port in
       StatusReport.NamedLevel(port, n < levels.count ? levels[n] : Level(rms: 0, peak: 0))
     }
@@ -321,9 +332,10 @@ extension Processor {
 }
 
 extension Feed {
-  /// Whether a crossfade leads from this feed to `other`: it has the same ports, and the device's filters.
+  /// Whether a crossfade leads from this feed to `other`: it has the same ports, and its filters are there.
   fileprivate func hasFiltersAndPorts(of other: Feed) -> Bool {
-    portNames == other.portNames && portNames.count <= 2
+    portNames == other.portNames
+      && (selection == other.selection || other.selection.polarPattern.ambisonicsOrder == nil)
   }
 }
 

@@ -64,6 +64,9 @@ struct ReservedMemory {
     let mask = history.pointee.capacity &- 1
     let most = min(periods &* period, min(capacity, history.pointee.capacity))
     let (frames, end) = (most &- most % period, history.pointee.written)
+    // The ring's end comes after `head` frames.
+    let start = (end &- frames) & mask
+    let head = min(frames, mask &+ 1 &- start)
     place.pointee.period = period
     place.pointee.frame = end
     place.pointee.frames = frames
@@ -71,11 +74,8 @@ struct ReservedMemory {
     while microphone < microphones {
       let row = history.pointee.frames + microphone &* history.pointee.stride
       let target = samples.floats + microphone &* capacity
-      var n = 0
-      while n < frames {
-        target[n] = row[(end &- frames &+ n) & mask]
-        n &+= 1
-      }
+      target.copy(from: row + start, count: head)
+      (target + head).copy(from: row, count: frames &- head)
       microphone &+= 1
     }
   }

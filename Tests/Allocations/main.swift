@@ -1,4 +1,5 @@
 import AllocationCount
+import CFiles
 import FasterKernels
 import Foundation
 import Realtime
@@ -37,7 +38,7 @@ inputs.initialize(repeating: UnsafePointer(input), count: microphones)
 
 /// Global, so that the optimiser cannot remove the allocation.
 nonisolated(unsafe) var kept: UnsafeMutableRawPointer?
-var (calls, adopted, began, ended, applied, feeds) = (0, 0, 0, 0, 0, 0)
+var (calls, adopted, began, ended, applied, feeds, left) = (0, 0, 0, 0, 0, 0, 0)
 var feed: Int?
 var frames = 64
 for n in 0..<10_000 {
@@ -76,7 +77,27 @@ for n in 0..<10_000 {
     }
   }
 }
+
+// 1000 feeds that come and go must leave no memory behind. The first ones fill what is kept for good.
+if let feed { _ = try? engine.endFeed(feed) }
+frames = 64
+engine.prepare(period: frames)
+var before = 0
+for n in 0..<1100 {
+  if n == 100 { before = Int(pinna_bytes_in_use()) }
+  let coming = try? engine.beginFeed(outputs: 4, firstOutput: 0)?.feed
+  if let coming { _ = try? engine.change(feed: coming, to: four, gain: 1) }
+  for step in 0..<2 {
+    engine.process(
+      Period(
+        frames: frames, inputs: UnsafePointer(inputs), left: output, right: output + longest,
+        feeds: UnsafePointer(outputs)))
+    if step == 0, let coming { _ = try? engine.endFeed(coming) }
+    for report in engine.drainReports() { if case .feedEnded = report { left += 1 } }
+  }
+}
+let growth = Int(pinna_bytes_in_use()) - before
 let statistics = engine.statistics
 print(
-  "calls \(calls) periods 10000 adopted \(adopted) applied \(applied) takes \(began) ended \(ended) feeds \(feeds) "
+  "calls \(calls) periods 10000 adopted \(adopted) applied \(applied) takes \(began) ended \(ended) feeds \(feeds) left \(left) growth \(growth) "
     + "unprepared \(statistics.unpreparedPeriods)")

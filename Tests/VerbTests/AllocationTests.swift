@@ -28,6 +28,8 @@ import Testing
     #expect(try #require(counts["adopted"]) > 100 && (try #require(counts["applied"])) > 100, "\(counts)")
     #expect(counts["takes"] == 20 && counts["ended"] == 20, "\(counts)")
     #expect(try #require(counts["feeds"]) >= 20, "\(counts)")
+    // A feed's voices alone take more than 10 kB: a thousand that stayed would be 10 MB.
+    #expect(try #require(counts["left"]) >= 1000 && (try #require(counts["growth"])) < 100_000, "\(counts)")
   }
 
   @Test("the counter finds ten planted allocations")

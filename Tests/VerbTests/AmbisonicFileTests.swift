@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test(
-    "every file is AmbiX again, within the rounding of floats, by what it says of itself",
+    "a reader that follows what a file says of itself gets AmbiX back, within the rounding of floats",
     arguments: [
       ("amb", AmbisonicNormalisation.fuma, 1...3), ("caf", .sn3d, 1...4), ("caf", .n3d, 1...4),
       ("wav", .sn3d, 1...4),

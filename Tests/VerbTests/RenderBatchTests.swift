@@ -210,7 +210,7 @@ import Testing
     #expect(home.contents("out") == ["0.wav", "1.wav", "2.wav"])
   }
 
-  @Test("a part that is being written, or is no sound of Pinna's, is not taken for one that was left")
+  @Test("a .part that is being written, or that is no sound of Pinna's, is not removed as a leftover")
   func foreignParts() throws {
     try writeTakes()
     let part = try home.home.folder.write("mine", to: "out/one.wav.part")

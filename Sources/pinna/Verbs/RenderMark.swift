@@ -5,8 +5,8 @@ import Messages
 import Recording
 import Threads
 
-/// What a WAV file that was rendered from a take says of itself, in its broadcast extension: which take with which
-/// options. By it, a batch that is continued knows its own outputs.
+/// The take and the options that a WAV file was rendered with, as its broadcast extension names them. A batch that is
+/// continued recognises its own outputs by that.
 struct RenderMark {
   /// Options that do not change the sound.
   private static let others: Set = ["--json", "--takes", "--into", "--jobs", "--print-jobs"]

@@ -118,6 +118,23 @@ extension Rig.SentRequest {
     #expect(rig.world.client?.audibleFeeds.isEmpty == true)
   }
 
+  @Test("the gain of B-format changes by a crossfade: its ports and filters stay")
+  func gainOfBFormat() throws {
+    let rig = Rig.live()
+    let added = add(rig, "room", ["order", "1"])
+    rig.run(periods: 1)
+    #expect(rig.world.designs.map(\.device.dataSources[0].polarPatterns) == [[.ambix1]])
+    rig.world.endDesign()
+    settle(rig)
+    #expect(added.feedAnswer?.feed?.outputs.map(\.name) == ["room_w", "room_y", "room_z", "room_x"])
+    let changed = rig.ask("set") { try $0.setFeed("room", FeedWords(["gain", "-6"]), $1) }
+    rig.run(periods: 1)
+    #expect(rig.world.client?.feedJobs.isEmpty == true && rig.world.designs.isEmpty)
+    rig.run(periods: 3)
+    #expect(changed.feedAnswer?.feed?.gainDB == -6 && changed.feedAnswer?.feed?.isHeard == true)
+    #expect(rig.world.client?.audibleFeeds["room"]?.gain.value == -6)
+  }
+
   @Test("of changes that come faster than fades, the newest is heard, and each is answered")
   func newestWins() {
     let rig = Rig.live()

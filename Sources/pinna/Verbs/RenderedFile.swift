@@ -1,0 +1,87 @@
+import AudioFiles
+import Glibc
+import JackTools
+import Messages
+import Text
+
+/// What `pinna render` writes, part by part.
+final class RenderedFile {
+  let sound: SoundOutput
+  private let ambisonics: AmbisonicFormat?
+  private let stops: StopCount
+  /// Where the take has silence for missing frames.
+  private let gaps: TakeGaps?
+  /// The frame of the take that comes next, and the file's end in the take.
+  private var position: Int
+  private let end: Int
+
+  /// - Parameter stops: counts the signals INT and TERM from here on.
+  init(
+    _ path: String, channels: Int, sampleRate: Int, of take: TakeMicrophones?,
+    broadcast: BroadcastExtension?, ambisonics: AmbisonicFormat?, _ stops: StopCount
+  ) throws(AudioFileError) {
+    let isPiped = path == StandardStream.word
+    Signals.onStop {
+      stops.next()
+      guard isPiped else { return }
+      // Nothing is to be removed, and a program that does not read would hold this process up.
+      Tool.complain("interrupted; standard output is incomplete")
+      Tool.end(ExitStatus.failed.rawValue)
+    }
+    sound =
+      try isPiped
+      ? SoundOutput(onStandardOutput: channels, sampleRate: sampleRate)
+      // More than two are B-format, whose channels belong to no loudspeakers.
+      : SoundOutput(
+        path: path, channels: channels, sampleRate: sampleRate, areMicrophones: channels > 2,
+        broadcast: broadcast, ambisonics: ambisonics)
+    self.ambisonics = ambisonics
+    self.stops = stops
+    gaps = take?.gaps
+    position = take?.files.frame ?? 0
+    end = position + (take?.files.frames ?? 0)
+  }
+
+  /// Runs `body`, and gives the files their names. After an error or an interruption no file is left.
+  static func finish(_ files: [RenderedFile], _ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch {
+      for file in files { file.sound.abandon() }
+      throw files.allSatisfy({ $0.stops.count == 0 }) ? error : Self.interruption
+    }
+    for file in files { try file.sound.close() }
+  }
+
+  private static let interruption = Failure(.failed, "interrupted; nothing was written")
+
+  /// - Parameter channels: shape `[channel][frame]`. B-format is AmbiX.
+  func write(_ channels: [[Float]]) throws {
+    guard stops.count == 0 else { throw Self.interruption }
+    let given = ambisonics?.channels(of: channels) ?? channels
+    let channels = gaps?.filled(given, from: &position, to: end) ?? given
+    var frames = channels[0]
+    if channels.count > 1 {
+      let count = channels.count
+      frames = [Float](repeating: 0, count: count * channels[0].count)
+      for (c, channel) in channels.enumerated() {
+        for n in channel.indices { frames[count * n + c] = channel[n] }
+      }
+    }
+    try sound.write(frames)
+  }
+
+  var remarks: [String] {
+    if sound.clippedSamples > 0 {
+      return [
+        "\("sample".counted(sound.clippedSamples)) of \(sound.path) clipped; lower --gain, or write .wav, which does not clip"
+      ]
+    }
+    guard sound.peak > 1, sound.compression == nil else { return [] }
+    let peak = (200 * log10(Double(sound.peak))).rounded() / 10
+    return [
+      "\(sound.path) exceeds full scale (peak +\(peak) dBFS); its float samples are not clipped, but other programs may "
+        + "clip them"
+    ]
+  }
+}
