@@ -3,6 +3,11 @@ import FoundationEssentials
 import Glibc
 
 extension Sidecar {
+  /// The names of the feeds that were recorded, in order; nil for `main`, which is the first.
+  public var feedNames: [String?] {
+    (channels > 0 ? [nil] : []) + (feeds ?? []).map { Optional($0.name) }
+  }
+
   /// The take whose microphones are in the file at `path`, such as NAME-microphones.wav or NAME_2-microphones.wav with
   /// NAME.json beside it, and the frame of the take at which that file begins. Nil if there is no such sidecar.
   /// - Throws: if there is one that cannot be read.

@@ -38,6 +38,8 @@ import Testing
     var stall = 5000
     var highPass: Double? = 80
     var hasMain = true
+    /// Of the feeds that are recorded besides main.
+    var names = ["anna", "ben"]
   }
 
   /// Records main (stereo), anna (omnidirectional, with fallbacks) and ben (stereo in another orientation) out of sound
@@ -95,7 +97,7 @@ import Testing
           TakeFeed(
             setup("ben", ["left", "right"], "stereo", "portraitUpsideDown", 0, nil), firstOutput: 0,
             preRoll: bens),
-        ], sampleRate: 48000, options: take,
+        ].filter { options.names.contains($0.setup.name) }, sampleRate: 48000, options: take,
         setup: TakeSetup(
           preset: "pair", device: "pair", dataSource: "Front", polarPattern: "stereo",
           inputOrientation: "portrait",
@@ -164,6 +166,60 @@ import Testing
     }
   }
 
+  @Test("render --takes gives every file of a take again bit for bit, without main, split or whole")
+  func batch() throws {
+    for (options, names) in [
+      (Options(), ["", "-anna", "-ben"]), (Options(hasMain: false), ["-anna", "-ben"]),
+      (
+        Options(splitMinutes: 1, stall: 75 * 48_000, hasMain: false),
+        ["-anna", "-ben", "_2-anna", "_2-ben"]
+      ),
+    ] {
+      let take = try record(options)
+      let (folder, out) = (take + "-folder", take + "-out")
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+      let stem = URL(filePath: take).lastPathComponent
+      for name in home.contents("")
+      where name.hasPrefix(stem + ".") || name.hasPrefix(stem + "-mic")
+        || name.hasPrefix(stem + "_") || names.contains(where: { name == "\(stem)\($0).wav" })
+      {
+        #expect(rename("\(home.path)/\(name)", "\(folder)/\(name)") == 0)
+      }
+      let outcome = try home.pinna("render", "--takes", folder, "--into", out)
+      #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome)")
+      let frames = try Sidecar.read("\(folder)/\(stem).json").frames
+      let answer = try outcome.json()
+      #expect(answer["frames"] as? Int == frames && answer["state"] as? String == "rendered", "\(outcome)")
+      #expect((answer["outputs"] as? [String])?.sorted() == names.map { "\(out)/\(stem)\($0).wav" }.sorted())
+      for name in names {
+        #expect(
+          try Self.differences("\(out)/\(stem)\(name).wav", "\(folder)/\(stem)\(name).wav") == 0, "\(name)")
+      }
+      #expect(try home.pinna("render", "--takes", folder, "--into", out).output.contains("\"skipped\""))
+      #expect(
+        try home.pinna("render", "--takes", folder, "--into", out + "2", "--print-jobs").output.split(
+          separator: " && "
+        ).count == names.count)
+    }
+  }
+
+  @Test(
+    "render --takes with a feed's name gives that feed alone; with another device's preset, one file of each take"
+  )
+  func batchOfOneFeed() throws {
+    let take = try record(Options(stall: 0))
+    let (stem, folder) = (URL(filePath: take).lastPathComponent, home.path + "/takes")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    for name in home.contents("") where name.hasPrefix(stem) {
+      #expect(rename("\(home.path)/\(name)", "\(folder)/\(name)") == 0)
+    }
+    let named = try home.pinna("render", "--takes", folder, "--into", home.path + "/anna", "--feed", "anna")
+    #expect(named.status == 0 && home.contents("anna") == [stem + ".wav"], "\(named)")
+    #expect(try Self.differences("\(home.path)/anna/\(stem).wav", "\(folder)/\(stem)-anna.wav") == 0)
+    let device = try home.pinna("render", "--takes", folder, "--into", home.path + "/own", "--device", "pair")
+    #expect(device.status == 0 && home.contents("own") == [stem + ".wav"], "\(device)")
+  }
+
   @Test("the pieces of a split take are computed again bit for bit, also one that begins within a gap")
   func pieces() throws {
     let take = try record(Options(splitMinutes: 1, stall: 75 * 48_000))
@@ -191,13 +247,28 @@ import Testing
     }
   }
 
-  @Test("a take without main is computed again, and its microphones give main, too")
+  @Test(
+    "the microphones of a take without main give the feed that is named, or the only one; of several the choice is asked for"
+  )
   func withoutMain() throws {
     let take = try record(Options(hasMain: false))
     try render(take + "-ben.wav", home.path + "/ben.wav")
     #expect(try Self.differences(home.path + "/ben.wav", take + "-ben.wav") == 0)
-    try render(take + "-microphones.wav", home.path + "/main.wav")
+    for ending in ["-microphones.wav", ".json"] {
+      let asked = try home.pinna("render", take + ending, home.path + "/no.wav")
+      #expect(asked.status == 2 && asked.isOneSentence && asked.error.contains("anna, ben"), "\(asked)")
+      #expect(asked.error.contains("--feed") && access(home.path + "/no.wav", F_OK) != 0, "\(asked)")
+    }
+    for feed in ["anna", "ben"] {
+      let out = "\(home.path)/named-\(feed).wav"
+      try render(take + "-microphones.wav", out, "--feed", feed)
+      #expect(try Self.differences(out, "\(take)-\(feed).wav") == 0)
+    }
+    try render(take + "-microphones.wav", home.path + "/main.wav", "--feed", "main")
     #expect(try AudioClip(path: home.path + "/main.wav").channels.count == 2)
+    let one = try record(Options(hasMain: false, names: ["anna"]))
+    try render(one + "-microphones.wav", home.path + "/only.wav")
+    #expect(try Self.differences(home.path + "/only.wav", one + "-anna.wav") == 0)
     try render(take + ".json", "--into", home.path + "/all")
     #expect(home.contents("all") == ["anna.wav", "ben.wav"])
   }

@@ -86,7 +86,7 @@ struct RenderBatch {
   }
 
   private func command(_ piece: RenderPlan.Piece) -> [String] {
-    ["render"] + words + [piece.microphones, piece.output]
+    ["render"] + words + (piece.feed.map { ["--feed", $0] } ?? []) + [piece.microphones, piece.output]
   }
 
   /// Why a take is not rendered; nil if it is.
@@ -131,7 +131,7 @@ struct RenderBatch {
       if running.count < jobs, let next {
         let (take, pieces) = waiting.remove(at: next)
         do {
-          let job = try RenderJob(take, pieces.map { ($0.output, command($0)) })
+          let job = try RenderJob(take, pieces.map { ($0, command($0)) })
           if designs[take.design] == nil { designs[take.design] = job }
           running.append(job)
         } catch { report(take, "failed", ["error": "\(error)"]) }

@@ -10,12 +10,14 @@ import Threads
 /// Thread: the thread that made it.
 final class RenderJob {
   let take: RenderPlan.Take
-  private var commands: [(output: String, words: [String])]
+  private var commands: [(piece: RenderPlan.Piece, words: [String])]
   private var process: ChildProcess
   private var texts: Texts
-  private var output: String
+  private var piece: RenderPlan.Piece
   private let start = ContinuousClock.now
   private var documents: [Document] = []
+  /// Frames of each file of microphones.
+  private var frames: [String: Int] = [:]
   private var remarks: [String] = []
   private(set) var isOver = false
   /// Why it failed; nil if it did not.
@@ -44,12 +46,12 @@ final class RenderJob {
     }
   }
 
-  /// - Parameter commands: at least one: the file that is written, and the words after `pinna`.
-  init(_ take: RenderPlan.Take, _ commands: [(output: String, words: [String])]) throws {
+  /// - Parameter commands: at least one: what is written, and the words after `pinna`.
+  init(_ take: RenderPlan.Take, _ commands: [(piece: RenderPlan.Piece, words: [String])]) throws {
     self.take = take
     self.commands = commands
     (process, texts) = try Self.start(commands[0].words)
-    output = commands[0].output
+    piece = commands[0].piece
     self.commands.removeFirst()
   }
 
@@ -64,7 +66,9 @@ final class RenderJob {
   }
 
   /// Whether it has its filters: it writes.
-  var hasFilters: Bool { isOver || access(output + ".part", F_OK) == 0 || access(output, F_OK) == 0 }
+  var hasFilters: Bool {
+    isOver || access(piece.output + ".part", F_OK) == 0 || access(piece.output, F_OK) == 0
+  }
 
   /// Whether the last process has ended; starts the next one.
   func hasEnded() throws -> Bool {
@@ -78,6 +82,7 @@ final class RenderJob {
     let document = try? JSONDecoder().decode(Document.self, from: Data(Texts.content(texts.output)))
     if end == .exit(0), let document {
       documents.append(document)
+      frames[piece.microphones] = document.frames
       remarks += sentences
     } else {
       remarks += sentences.dropLast()
@@ -86,7 +91,7 @@ final class RenderJob {
     if error == nil, let next = commands.first {
       do {
         (process, texts) = try Self.start(next.words)
-        output = next.output
+        piece = next.piece
         commands.removeFirst()
         return false
       } catch { self.error = "\(error)" }
@@ -107,7 +112,7 @@ final class RenderJob {
     let own: JSONObject = ["remarks": remarks, "seconds": (seconds * 1000).rounded() / 1000]
     if let error { return own + ["error": error] }
     return own + [
-      "frames": documents.reduce(0) { $0 + $1.frames }, "channels": documents.first?.channels,
+      "frames": frames.values.reduce(0, +), "channels": documents.first?.channels,
       "sampleRate": documents.first?.sampleRate, "peak": documents.map(\.peak).max(),
     ]
   }

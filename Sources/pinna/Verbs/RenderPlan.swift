@@ -6,9 +6,11 @@ import Text
 
 /// The takes that `pinna render --takes` is to render, and where to.
 struct RenderPlan {
-  /// A file of microphones: a take that was split has several.
+  /// A feed's part of a file of microphones: a take that was split has several of these.
   struct Piece {
     let microphones: String
+    /// The name of the feed if it is not the one that the microphones stand for by themselves.
+    let feed: String?
     let output: String
     let mark: RenderMark
     let frames: Int
@@ -77,6 +79,12 @@ struct RenderPlan {
     return [root] + inner.flatMap { folders(in: $0, without: target) }
   }
 
+  /// The feeds of a take that are rendered: all that were recorded, or nil alone where the options say what is rendered.
+  private static func feeds(of sidecar: Sidecar, _ arguments: Arguments) -> [String?] {
+    let isSaid = ["--feed", "--preset", "--device"].contains(where: arguments.has)
+    return isSaid ? [nil] : sidecar.feedNames
+  }
+
   private static func takes(in folder: String, to place: String, _ arguments: Arguments) -> [Take] {
     func unusable(_ path: String, _ obstacle: String) -> Take {
       Take(path: path, pieces: [], design: "", obstacle: obstacle)
@@ -88,15 +96,19 @@ struct RenderPlan {
     }
     for take in ended {
       let sidecar = take.sidecar
-      let pieces = sidecar.files.compactMap { files in
+      let pieces = sidecar.files.flatMap { files in
         files.microphones.map { name in
-          Piece(
-            microphones: "\(folder)/\(name)",
-            output: "\(place)/\(name.replacing(/-microphones\.\w+$/, with: "")).wav",
-            mark: RenderMark(of: "\(folder)/\(name)", sidecar, arguments), frames: files.frames)
-        }
+          Self.feeds(of: sidecar, arguments).map { feed in
+            Piece(
+              microphones: "\(folder)/\(name)", feed: feed,
+              output:
+                "\(place)/\(name.replacing(/-microphones\.\w+$/, with: feed.map { "-\($0)" } ?? "")).wav",
+              mark: RenderMark(of: "\(folder)/\(name)", sidecar, arguments.with(feed: feed)),
+              frames: files.frames)
+          }
+        } ?? []
       }
-      let isWhole = pieces.count == sidecar.files.count
+      let isWhole = sidecar.files.allSatisfy { $0.microphones != nil }
       takes.append(
         Take(
           path: "\(folder)/\(sidecar.files[0].first)", pieces: isWhole ? pieces : [],
@@ -112,5 +124,14 @@ struct RenderPlan {
           : "it was cut off; finish it with: pinna takes repair --dir \(Shell.word(folder))")
     }
     return takes.sorted { $0.path < $1.path }
+  }
+}
+
+extension Arguments {
+  /// The same with a feed of the take; nil for as they are.
+  fileprivate func with(feed: String?) -> Arguments {
+    var arguments = self
+    if let feed { arguments.options["--feed"] = [feed] }
+    return arguments
   }
 }

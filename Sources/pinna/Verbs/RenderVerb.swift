@@ -240,7 +240,7 @@ extension Verb {
         path, setting, arguments, recorded: .some(feed), isAsRecorded: isOfTake && !isOther)
     }
     guard let folder = arguments["--into"] else {
-      let name = arguments["--feed"] ?? take?.feed
+      let name = try arguments["--feed"] ?? (isOfTake ? take?.feedOfFile() : take?.feed)
       if arguments["--feed"] != nil, !isOfTake {
         throw Failure(
           .usage,
@@ -263,9 +263,7 @@ extension Verb {
       throw Failure(
         .usage, "--into alone renders the feeds of a take; name the feeds to render in a file with --feeds")
     }
-    let names =
-      (take.sidecar.channels > 0 ? [nil] : []) + (take.sidecar.feeds ?? []).map { Optional($0.name) }
-    return try names.map { try recorded($0, path: "\(folder)/\($0 ?? "main").wav") }
+    return try take.sidecar.feedNames.map { try recorded($0, path: "\(folder)/\($0 ?? "main").wav") }
   }
 
   /// What to render with: the preset or device that is given, or else what a take was recorded with.

@@ -36,6 +36,19 @@ struct TakeMicrophones {
     }
   }
 
+  /// The feed that the given file stands for: its own; for the microphones and the sidecar main, or the take's only feed.
+  /// Nil for main.
+  /// - Throws: if main was not recorded, and several feeds were.
+  func feedOfFile() throws(Failure) -> String? {
+    let recorded = sidecar.feedNames
+    guard feed == nil, !recorded.contains(nil) else { return feed }
+    guard recorded.count > 1 else { return recorded.first ?? nil }
+    throw Failure(
+      .usage,
+      "the take of \(path) has the feeds \(recorded.compactMap(\.self).joined(separator: ", ")), and main was not "
+        + "recorded; name one with --feed, or render all with --into DIR")
+  }
+
   /// The mark of what these microphones are rendered to.
   func mark(_ arguments: Arguments) -> RenderMark { RenderMark(of: path, sidecar, arguments) }
 
