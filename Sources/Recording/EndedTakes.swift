@@ -15,8 +15,7 @@ extension TakeFolder {
     return names.filter { $0.hasSuffix(".json") }.compactMap { name in
       let stem = Self.stem(of: name)
       do throws(TakeError) {
-        let sidecar = try Sidecar.read("\(path)/\(name)")
-        try check(sidecar, named: name)
+        let sidecar = try readSidecar(name, in: folder)
         return EndedTake(stem: stem, sidecar: sidecar)
       } catch {
         // Not every JSON file is a sidecar.

@@ -29,7 +29,7 @@ extension Sidecar {
   }
 
   /// The take that a file belongs to, by its name: a feed's, the microphones' or the sidecar itself. Nil if there is no
-  /// such sidecar beside it, or it does not list the file.
+  /// such sidecar beside it, or the file is none of its take. The sidecar has the present names of a renamed take.
   /// - Returns: the index of the file's segment, and the name of its feed; nil for main's and the microphones'.
   /// - Throws: if the sidecar cannot be read.
   public static func ofFile(at path: String) throws(TakeError) -> (
@@ -39,18 +39,21 @@ extension Sidecar {
     let name = parts.last.map(String.init) ?? ""
     let folder = parts.dropLast().map { $0 + "/" }.joined()
     guard let ending = name.lastIndex(of: ".") else { return nil }
-    if name[ending...] == ".json" {
-      guard FileManager.default.fileExists(atPath: path) else { return nil }
-      return (try read(path), 0, nil)
-    }
     let base = String(name[..<ending])
+    func isThere(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder + name) }
+    if name[ending...] == ".json" {
+      guard isThere(name) else { return nil }
+      return (try read(path).renamed(to: base, isThere: isThere), 0, nil)
+    }
     let stems = [base, base.replacing(/-[A-Za-z][A-Za-z0-9]*$/, with: "")].flatMap {
       [$0, $0.replacing(/_[0-9]+$/, with: "")]
     }
-    for stem in stems where FileManager.default.fileExists(atPath: folder + stem + ".json") {
-      let sidecar = try read(folder + stem + ".json")
-      guard let segment = sidecar.files.firstIndex(where: { $0.names.contains(name) }) else { continue }
-      return (sidecar, segment, sidecar.files[segment].feeds?.first { $0.value == name }?.key)
+    for stem in stems where isThere(stem + ".json") {
+      let listed = try read(folder + stem + ".json")
+      for sidecar in [listed.renamed(to: stem, isThere: isThere), listed] {
+        guard let segment = sidecar.files.firstIndex(where: { $0.names.contains(name) }) else { continue }
+        return (sidecar, segment, sidecar.files[segment].feeds?.first { $0.value == name }?.key)
+      }
     }
     return nil
   }

@@ -220,6 +220,26 @@ public struct Sidecar: Codable, Sendable, Hashable {
     return nil
   }
 
+  /// The same with the names that its files have beside a sidecar named `stem`: a take may have been renamed as a whole.
+  /// Unchanged if none of these files is there.
+  func renamed(to stem: String, isThere: (String) -> Bool) -> Sidecar {
+    var renamed = self
+    for n in files.indices {
+      let own = Files.names(of: self, stem: stem, segment: n)
+      func name(_ listed: String, _ wav: String?) -> String {
+        guard let base = wav?.dropLast(4) else { return listed }
+        let ending = listed.split(separator: ".").last.map(String.init) ?? "wav"
+        return "\(base)." + (([ending] + TakeFormat.endings).first { isThere("\(base).\($0)") } ?? ending)
+      }
+      renamed.files[n].outputs = files[n].outputs.map { name($0, own.outputs) }
+      renamed.files[n].microphones = files[n].microphones.map { name($0, own.microphones) }
+      for (feed, listed) in files[n].feeds ?? [:] {
+        renamed.files[n].feeds?[feed] = name(listed, own.feeds?[feed])
+      }
+    }
+    return renamed.files.contains { $0.names.contains(where: isThere) } ? renamed : self
+  }
+
   mutating func add(_ gap: Gap) {
     if gaps.count < Self.listLimit { return gaps.append(gap) }
     addUnlisted(gap.cause, at: gap.frame, frames: gap.frames, seconds: 0)

@@ -65,7 +65,7 @@ extension TakeFolder {
     for name in names where name.hasSuffix(".json") || name.hasSuffix(".json.part") {
       let stem = Self.stem(of: name)
       do throws(TakeError) {
-        let sidecar = try readSidecar(name)
+        let sidecar = try readSidecar(name, in: folder)
         let segments = segments(of: sidecar, stem: stem, in: folder)
         listedSounds.formUnion(segments.flatMap(\.names))
         if let take = list(
@@ -107,7 +107,12 @@ extension TakeFolder {
     _ sidecar: Sidecar, _ segments: [Sidecar.Files], isWritten: Bool?, in folder: OpenFolder
   ) -> ListedTake? {
     guard let first = segments.first else { return nil }
-    let named = currentName(of: first.first, in: folder)
+    // The first that is there: some may have been removed.
+    let places = first.names.map { (name: $0, now: currentName(of: $0, in: folder)) }
+    guard
+      let (name, named) = places.first(where: { folder.contains($0.now) || folder.contains($0.now + ".part") }
+      )
+    else { return nil }
     var state = ListedTake.State(rawValue: sidecar.state.rawValue) ?? .complete
     var frames = sidecar.frames
     if let isWritten {
@@ -119,21 +124,28 @@ extension TakeFolder {
       }
     }
     let isNamed = folder.contains(named)
-    guard isNamed || folder.contains(named + ".part") else { return nil }
-    let firstFeed = sidecar.feeds?.min { $0.name < $1.name }
+    let feed = first.feeds?.first { $0.value == name }?.key
+    let channels =
+      if let feed { sidecar.feeds?.first { $0.name == feed }?.channels.count ?? 0 } else {
+        name == first.outputs ? sidecar.channels : sidecar.setup.microphones.count
+      }
     return ListedTake(
       path: "\(path)/\(named)" + (isNamed ? "" : ".part"), state: state, frames: frames,
       sampleRate: sidecar.sampleRate,
-      channels: first.outputs != nil ? sidecar.channels : firstFeed?.channels.count ?? 0,
+      channels: channels,
       started: sidecar.started,
       pinna: sidecar.setup.pinna, preset: sidecar.setup.preset, microphones: first.microphones != nil,
       files: segments.count,
       missing: sidecar.missing)
   }
 
+  /// The sidecar, with the present names of a take that ended and was renamed.
   /// - Throws: `TakeError`, also if the sidecar lists files of another take.
-  private func readSidecar(_ name: String) throws(TakeError) -> Sidecar {
-    let sidecar = try Sidecar.read("\(path)/\(name)")
+  func readSidecar(_ name: String, in folder: OpenFolder) throws(TakeError) -> Sidecar {
+    var sidecar = try Sidecar.read("\(path)/\(name)")
+    if name.hasSuffix(".json") {
+      sidecar = sidecar.renamed(to: Self.stem(of: name), isThere: folder.contains)
+    }
     try check(sidecar, named: name)
     return sidecar
   }

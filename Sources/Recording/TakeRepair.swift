@@ -3,8 +3,11 @@ import Glibc
 
 /// The result of repairing a take that a crash interrupted. A value; any thread.
 public struct RepairedTake: Encodable, Sendable {
-  public let path: String
+  /// Of its first file that is there.
+  public internal(set) var path: String
   public var frames = 0
+  /// Names of its files that were removed.
+  public var removed: [String] = []
   /// Why it could not be finished; nil if it was. Its files are then unchanged, except those finished before the error.
   public var fault: String?
 }
@@ -100,8 +103,15 @@ extension TakeFolder {
     var result = RepairedTake(path: "\(path)/\(sidecar.files[0].first)")
     do {
       for n in sidecar.files.indices {
-        guard try repair(&sidecar.files[n], in: folder) else { return nil }
+        guard let removed = try repair(&sidecar.files[n], in: folder) else { return nil }
+        result.removed += removed
       }
+      if let first = sidecar.files.flatMap(\.names).first(where: { !result.removed.contains($0) }) {
+        result.path = "\(path)/\(first)"
+      } else {
+        throw TakeError("none of its files is there any more")
+      }
+      sidecar.missing += result.removed.map { "\($0), which was removed" }
       sidecar.frames = sidecar.files.reduce(0) { $0 + $1.frames }
       // These files have been finished by now.
       sidecar.missing.removeAll { $0.hasSuffix(AudioFileWriter.remedy) }
@@ -110,37 +120,41 @@ extension TakeFolder {
       }
       sidecar.state = .repaired
       try file.finish(sidecar, named: true)
-      result = RepairedTake(path: "\(path)/\(sidecar.files[0].first)", frames: sidecar.frames)
+      result.frames = sidecar.frames
     } catch {
       result.fault = String(describing: error)
     }
     return result
   }
 
-  /// Finishes the files of one segment.
-  /// - Returns: false if one of them is being written.
-  private func repair(_ files: inout Sidecar.Files, in folder: OpenFolder) throws(AudioFileError) -> Bool {
+  /// Finishes the files of one segment that are there.
+  /// - Returns: the names of the others; nil if a file is being written.
+  private func repair(_ files: inout Sidecar.Files, in folder: OpenFolder) throws(AudioFileError) -> [String]?
+  {
     let old = files.names
     files.rename { currentName(of: $0, in: folder) }
     var cut: [UnfinishedWAVFile] = []
     var lengths: [Int] = []
+    var removed: [String] = []
     for name in files.names {
       if folder.contains(name + ".part") {
         let file = try UnfinishedWAVFile(folder: folder, name: name, toFinish: true)
-        if file.lock == .held { return false }
+        if file.lock == .held { return nil }
         cut.append(file)
         lengths.append(file.frames)
+      } else if !folder.contains(name) {
+        removed.append(name)
       } else {
         // A file with its final name is complete.
         lengths.append(try AudioFileReader(folder: folder, name: name).frames ?? 0)
       }
     }
-    files.frames = lengths.min() ?? 0
+    files.frames = lengths.min() ?? files.frames
     for file in cut { try file.finish(frames: files.frames) }
     // Remove unfinished conversions.
     for name in old {
       for ending in TakeFormat.convertedEndings { folder.remove("\(name.dropLast(4)).\(ending).part") }
     }
-    return true
+    return removed
   }
 }

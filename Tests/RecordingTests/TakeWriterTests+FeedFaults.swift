@@ -97,6 +97,43 @@ extension TakeWriterTests {
   }
 
   @Test(
+    "R6: repair finishes what is there of a take that was cut off, names what was removed, and lists it",
+    arguments: [["-room"], [""], ["", "-anna", "-microphones"], ["-microphones"], endings])
+  mutating func repairWithoutFiles(gone: [String]) throws {
+    try startFeeds()
+    let writer = try feedWriter()
+    try begin(writer, periods: 100)
+    let copy = try TemporaryFolder()
+    let name = URL(filePath: writer.openPath).lastPathComponent.dropLast(4)
+    for file in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    where !gone.contains(where: { file == "\(name)\($0).wav.part" }) {
+      try FileManager.default.copyItem(atPath: "\(folder.path)/\(file)", toPath: "\(copy.path)/\(file)")
+    }
+    let cut = TakeFolder(path: copy.path)
+    let isLost = gone == Self.endings
+    #expect(cut.takes().map(\.state) == (isLost ? [] : [.cut]))
+    let repaired = cut.repair()
+    _ = try end(writer)
+    guard !isLost else {
+      #expect(repaired.count == 1 && repaired[0].fault?.contains("none of its files") == true, "\(repaired)")
+      #expect(access("\(copy.path)/\(name).json.part", F_OK) == 0)
+      return
+    }
+    #expect(repaired.map(\.fault) == [nil] && repaired.map(\.frames) == [100 * Self.period], "\(repaired)")
+    #expect(Set(repaired[0].removed) == Set(gone.map { "\(name)\($0).wav" }))
+    for (ending, source) in played where !gone.contains(ending) {
+      let clip = try AudioClip(path: "\(copy.path)/\(name)\(ending).wav")
+      #expect(differences(clip, source, 0..<100 * Self.period) == 0, "\(ending)")
+    }
+    let listed = try #require(cut.takes().first)
+    #expect(listed.state == .repaired && access(listed.path, F_OK) == 0 && listed.path == repaired[0].path)
+    #expect(try AudioClip(path: listed.path).channels.count == listed.channels)
+    for ending in gone { #expect(listed.missing.contains { $0.contains("\(name)\(ending).wav") }) }
+    // The microphones give a removed feed again.
+    #expect(try Sidecar.read("\(copy.path)/\(name).json").files.map(\.names.count) == [4])
+  }
+
+  @Test(
     "R6: repair includes segments that the sidecar does not list yet, also one that has not all its files",
     arguments: [true, false])
   mutating func unlistedSegmentsOfFeeds(isWhole: Bool) throws {

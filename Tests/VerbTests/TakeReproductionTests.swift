@@ -220,6 +220,41 @@ import Testing
     #expect(device.status == 0 && home.contents("own") == [stem + ".wav"], "\(device)")
   }
 
+  @Test("a take that was renamed as a whole is computed again bit for bit, split, from any of its files")
+  func renamed() throws {
+    let take = try record(Options(splitMinutes: 1, stall: 75 * 48_000))
+    let old = URL(filePath: take).lastPathComponent
+    let folder = home.path + "/renamed"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    for name in home.contents("") where name.hasPrefix(old) {
+      #expect(rename("\(home.path)/\(name)", "\(folder)/\(name.replacing(old, with: "May 1st-b_2"))") == 0)
+    }
+    let new = folder + "/May 1st-b_2"
+    for piece in ["", "_2"] {
+      for ending in ["", "-anna", "-ben"] {
+        let out = "\(home.path)/out.wav"
+        let source = ending.isEmpty ? "\(new)\(piece)-microphones.wav" : "\(new)\(piece)\(ending).wav"
+        let outcome = try home.pinna("render", source, out)
+        #expect(outcome.status == 0 && !outcome.error.contains("silence came"), "\(outcome)")
+        #expect(try Self.differences(out, "\(new)\(piece)\(ending).wav") == 0, "\(piece)\(ending)")
+      }
+    }
+    try render(new + ".json", "--into", home.path + "/all")
+    #expect(try Self.differences(home.path + "/all/ben.wav", new + "-ben.wav") == 0)
+    let batch = try home.pinna("render", "--takes", folder, "--into", home.path + "/batch")
+    #expect(batch.status == 0, "\(batch)")
+    #expect(try Self.differences(home.path + "/batch/May 1st-b_2_2-anna.wav", new + "_2-anna.wav") == 0)
+    let list = try home.pinna("takes", "list", "--dir", folder)
+    #expect(list.status == 0 && list.output.contains("May 1st-b_2.wav"), "\(list)")
+    // Only the sidecar has another name: its files are those that it lists.
+    #expect(rename(new + ".json", folder + "/alone.json") == 0)
+    for name in home.contents("renamed") where name.hasPrefix("May 1st-b_2") {
+      rename("\(folder)/\(name)", "\(folder)/\(name.replacing("May 1st-b_2", with: old))")
+    }
+    try render(folder + "/alone.json", "--into", home.path + "/listed")
+    #expect(try Self.differences(home.path + "/listed/anna.wav", "\(folder)/\(old)-anna.wav") == 0)
+  }
+
   @Test("the pieces of a split take are computed again bit for bit, also one that begins within a gap")
   func pieces() throws {
     let take = try record(Options(splitMinutes: 1, stall: 75 * 48_000))

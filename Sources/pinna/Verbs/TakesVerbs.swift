@@ -54,7 +54,10 @@ extension Verb {
       if let fault = take.fault {
         Tool.complain("\(take.path) could not be repaired: \(fault)")
       } else if !arguments.isJSON {
-        Tool.say("\(take.path.printable): \(take.frames) frames")
+        let removed = take.removed.map(\.printable).joined(separator: ", ")
+        Tool.say(
+          "\(take.path.printable): \(take.frames) frames"
+            + (removed.isEmpty ? "" : "; removed and not repaired: \(removed)"))
       }
     }
     return takes.allSatisfy { $0.fault == nil } ? .done : .failed
