@@ -123,7 +123,7 @@ import Testing
     let lines = try lines(outcome)
     for (take, word) in [
       ("bad", "bad-microphones.wav"), ("gone", "there is no file"), ("broken", "broken.json"),
-      ("outputs", "--raw"),
+      ("outputs", "no microphones to render: it was recorded without --raw"),
     ] {
       #expect((lines["a/\(take).wav"]?["error"] as? String)?.contains(word) == true, "\(outcome)")
     }
@@ -148,6 +148,20 @@ import Testing
     }
     let again = try home.shell("$PINNA render --takes a b --into 'jobs of mine' --print-jobs")
     #expect(again.status == 0 && again.output.isEmpty, "\(again)")
+  }
+
+  @Test("a folder of bare sound files, or of none, has no takes: that is said, with what to do, and status 1")
+  func noTakes() throws {
+    try FileManager.default.createDirectory(
+      atPath: home.path + "/bare/empty", withIntermediateDirectories: true)
+    try AudioClip(sampleRate: 48000, channels: Self.sound(1)).write(wav: home.path + "/bare/mics.wav")
+    for words in ["bare", "bare/empty", "bare --print-jobs"] {
+      let outcome = try home.shell("$PINNA render --takes \(words) --into out")
+      #expect(outcome.status == 1 && outcome.isOneSentence && outcome.output.isEmpty, "\(outcome)")
+      #expect(
+        outcome.error.contains("no takes in bare") && outcome.error.contains("pinna render MICS.wav OUT.wav"))
+    }
+    #expect(home.contents("out").isEmpty)
   }
 
   // MARK: Ends

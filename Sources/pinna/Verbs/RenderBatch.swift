@@ -29,7 +29,12 @@ struct RenderBatch {
     words = try RenderMark.words(Self.withAbsolutePaths(arguments))
     let folders = (arguments.options["--takes"] ?? []) + arguments.operands
     plan = try RenderPlan(folders, into: target, Arguments(words + ["-", "-"], of: .render))
-    if plan.takes.isEmpty { Tool.complain("no takes in \(folders.joined(separator: ", "))") }
+    guard !plan.takes.isEmpty else {
+      throw Failure(
+        .failed,
+        "no takes in \(folders.joined(separator: ", ")): a take has a sidecar, NAME.json, beside its sound; render a file "
+          + "of microphones without one with: pinna render MICS.wav OUT.wav")
+    }
   }
 
   /// Jobs may run in other folders.

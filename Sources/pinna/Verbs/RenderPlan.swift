@@ -113,7 +113,7 @@ struct RenderPlan {
         Take(
           path: "\(folder)/\(sidecar.files[0].first)", pieces: isWhole ? pieces : [],
           design: "\(sidecar.setup.device) \(sidecar.sampleRate)",
-          obstacle: isWhole ? nil : "it was recorded without --raw, so its microphones are not there"))
+          obstacle: isWhole ? nil : "it has no microphones to render: it was recorded without --raw"))
     }
     let unfinished = source.takes().filter { [.recording, .cut].contains($0.state) }
     takes += unfinished.map {
