@@ -48,8 +48,9 @@ public struct Feed: Hashable, Sendable {
       && !["main", "all", "microphones"].contains(name.lowercased())
   }
 
-  /// The most feeds that there can be besides `main`.
+  /// The most feeds that there can be besides `main`, and the most outputs of all, `main` included.
   public static let most = 15
+  public static let mostOutputs = 64
 }
 
 extension DataSource {

@@ -44,6 +44,9 @@ public enum PolarPattern: String, NamedWord, Codable {
     Self.ambisonicsOrders.first { Self.ambisonics(order: $0) == self }
   }
 
+  /// "cardioid", "ambix of order 1"
+  public var phrase: String { ambisonicsOrder.map { "ambix of order \($0)" } ?? rawValue }
+
   /// Whether it depends on how the device is held: stereo and B-format do, mono patterns do not.
   public var isOriented: Bool { omnidirectionalPart == nil }
 

@@ -10,15 +10,17 @@ extension CaseJudgement {
     }
     var faults: [Fault] = []
     let (w, y, z, x) = (0, 1, 2, 3)
-    if fails(w) { faults.append(fault(.wrong, [figures.channels[w]])) }
-    if fails(y), fails(x) { faults.append(fault(.wrong, [figures.channels[y], figures.channels[x]])) }
+    let none = "; no order is offered"
+    if fails(w) { faults.append(fault(.wrong, [figures.channels[w]], none)) }
+    if fails(y), fails(x) { faults.append(fault(.wrong, [figures.channels[y], figures.channels[x]], none)) }
     for order in figures.orders.dropFirst(2) where order.octaves.count < CaseCriteria.leastOctaves {
       faults.append(
         Fault(
           verdict: .wrong,
           text: "order \(order.order) is like its spherical harmonics in only "
             + "octave".counted(order.octaves.count)
-            + " from 125 Hz to 8 kHz, but \(CaseCriteria.leastOctaves) are required"))
+            + " from 125 Hz to 8 kHz, but \(CaseCriteria.leastOctaves) are required; "
+            + (order.order == 2 ? "order 1 is" : "orders 1 to \(order.order - 1) are") + " offered"))
     }
     if figures.isHorizontal {
       faults.append(
@@ -38,7 +40,7 @@ extension CaseJudgement {
   }
 
   private static func fault(
-    _ verdict: CaseCriteria.Verdict, _ channels: [AmbisonicsFigures.Channel]
+    _ verdict: CaseCriteria.Verdict, _ channels: [AmbisonicsFigures.Channel], _ offer: String = ""
   ) -> Fault {
     let list = channels.map { channel in
       channel.isSilent
@@ -49,6 +51,6 @@ extension CaseJudgement {
       verdict: verdict,
       text: list.joined(separator: " and ")
         + ", but \(CaseCriteria.leastOctaves) octaves from 125 Hz to 8 kHz "
-        + (verdict == .wrong ? "are required" : "would be clear"))
+        + (verdict == .wrong ? "are required" : "would be clear") + offer)
   }
 }

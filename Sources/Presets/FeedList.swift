@@ -54,32 +54,21 @@ extension YAMLReader {
       }
     var selection = main
     selection.dataSource = source.name
-    if let orientation = try fields.optional("inputOrientation") {
-      selection.inputOrientation = try orientation.word(InputOrientation.self)
-    }
-    selection.polarPattern = try Self.pattern(fields, of: source, main: main.polarPattern)
-    if selection.polarPattern.ambisonicsOrder == nil {
-      do { _ = try device.filterCase(for: selection) } catch { throw failure("is not possible: \(error)") }
-    }
+    let pattern = try fields.optional("polarPattern")?.word(PolarPattern.self)
+    let orientation = try fields.optional("inputOrientation")?.word(InputOrientation.self)
+    let (format, order) = (try fields.optional("format")?.string(), try fields.optional("order")?.string())
+    do {
+      try FeedPattern(format: format, order: order, pattern: pattern, orientation: orientation)
+        .apply(to: &selection, of: source)
+      if selection.polarPattern.ambisonicsOrder == nil {
+        _ = try device.filterCase(for: selection)
+      } else {
+        _ = try device.ambisonics(selection)
+      }
+    } catch { throw failure("is not possible: \(error)") }
     let gain = try fields.optional("gain")?.number(in: Decibels.outputGains, unit: "dB") ?? 0
     return Feed(
       name: name, selection: selection, gain: Decibels(gain),
       highPass: try fields.optional("highPass")?.highPass() ?? .off)
-  }
-
-  private static func pattern(
-    _ fields: YAMLFields, of source: DataSource, main: PolarPattern
-  ) throws(DescriptionError) -> PolarPattern {
-    let (format, order) = (try fields.optional("format"), try fields.optional("order"))
-    let pattern = try fields.optional("polarPattern")?.word(PolarPattern.self)
-    switch try format?.string().lowercased() ?? (order == nil ? nil : "ambix") {
-    case nil: return pattern ?? (source.polarPatterns.contains(main) ? main : source.defaultPolarPattern)
-    case "stereo": return .stereo
-    case "mono": return pattern ?? source.monoPattern
-    case "ambix":
-      return .ambisonics(order: Int(try order?.number(in: 1...4, unit: "as an order") ?? 1)) ?? .ambix1
-    case let word?:
-      throw (format ?? fields.group).failure("is \(word.quoted); use one of: stereo, mono, ambix")
-    }
   }
 }

@@ -18,6 +18,11 @@ public enum FeedNames {
       return
         "there are \(Feed.most + 1) feeds with main, as many as there can be; remove one with: pinna feed remove"
     }
+    let outputs = 2 + (others + [feed]).reduce(0) { $0 + $1.portNames.count }
+    if outputs > Feed.mostOutputs {
+      return
+        "with \(name) the feeds would have \(outputs) outputs, but there can be \(Feed.mostOutputs) with main's; remove one with: pinna feed remove"
+    }
     let taken = Set(device.microphones.map(\.name) + DescriptionName.ownPorts + others.flatMap(\.portNames))
     if let port = feed.portNames.first(where: taken.contains) {
       return "\(name) cannot name this feed, because there is a port \(port) already; choose another name"

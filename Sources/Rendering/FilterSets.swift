@@ -53,9 +53,13 @@ public struct FilterSets: Sendable {
       inputOrientation: selection.inputOrientation)
     let offered = bank.offered(of: device)
     if let refusal = bank.refusals.first(where: { $0.filterCase == wanted }) {
+      // A device for B-format has that case alone: the refusal says which orders are offered.
+      let others =
+        wanted.polarPattern.ambisonicsOrder != nil
+        ? "" : "; it offers " + (try offered.dataSource(named: source.name)).offeredPatterns
       throw Unsupported(
-        "data source \(source.name) of \(device.name) does not offer \(wanted.patternTitle): \(refusal.text); "
-          + "it offers " + (try offered.dataSource(named: source.name)).offeredPatterns)
+        "data source \(source.name) of \(device.name) does not offer \(wanted.patternTitle): \(refusal.text)\(others)"
+      )
     }
     let filterCase = try offered.filterCase(for: selection)
     guard let filters = sets[filterCase] else {
@@ -88,7 +92,7 @@ public struct FilterSets: Sendable {
 extension FilterCase {
   /// "stereo in portrait"
   fileprivate var patternTitle: String {
-    polarPattern.rawValue + (inputOrientation.map { " in \($0.rawValue)" } ?? "")
+    polarPattern.phrase + (inputOrientation.map { " in \($0.rawValue)" } ?? "")
   }
 }
 

@@ -25,6 +25,23 @@ import Testing
     #expect(try home.pinna("preset", "check", "phone6").status == 1)
   }
 
+  @Test("preset check refuses a feed whose filters do not work, and says which orders are offered")
+  func feeds() throws {
+    let head =
+      "title: Room\ndevice: pair\ndataSource: Front\npolarPattern: stereo\ninputOrientation: portrait\nfeeds:\n"
+    for (feed, words) in [
+      ("room: {order: 2}", ["the feed room is not possible", "does not offer ambix of order 2 in portrait"]),
+      ("both: {}\n  omni: {format: mono}", []),
+    ] {
+      let file = try home.home.folder.write(head + "  " + feed + "\n", to: "room.yaml")
+      let outcome = try home.pinna("preset", "check", file)
+      #expect(outcome.status == (words.isEmpty ? 0 : 1), "\(outcome)")
+      for word in words { #expect(outcome.output.contains(word), "\(outcome)") }
+      #expect(!outcome.output.contains("nothing else") && !outcome.output.contains("ambix2"), "\(outcome)")
+      #expect(words.isEmpty || outcome.output.contains("offered"), "\(outcome)")
+    }
+  }
+
   @Test("a bank is saved, listed and shown by program number; nothing is replaced without --force")
   func bank() throws {
     let saved = try home.pinna("bank", "save", "evening", "ring7, PHONE5", "--title", "Evening: one")

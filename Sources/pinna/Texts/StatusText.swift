@@ -33,11 +33,6 @@ extension SettingReport {
   }
 }
 
-extension PolarPattern {
-  /// "cardioid", "ambix of order 1"
-  var phrase: String { ambisonicsOrder.map { "ambix of order \($0)" } ?? rawValue }
-}
-
 extension StereoLayout {
   fileprivate var text: String {
     guard let sides else {

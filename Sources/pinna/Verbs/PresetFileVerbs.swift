@@ -67,6 +67,7 @@ extension Verb {
     for name in names {
       do {
         let preset = try preset(name, in: library)
+        _ = try FeedFilters(of: preset, on: library.device(named: preset.device), sampleRate: 48000)
         results.append(["name": preset.name, "device": preset.device, "fault": nil as String?])
         if !arguments.isJSON { Tool.say("\(preset.name.padded(20)) ok: \(preset.text)") }
       } catch {

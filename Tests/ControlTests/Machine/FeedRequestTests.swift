@@ -60,6 +60,8 @@ extension Rig.SentRequest {
     arguments: [
       ["input", "b"], ["listen", "one"], ["output", "none"], ["pattern", "stereo"], ["order", "5"],
       ["format", "quad"], ["format", "stereo", "order", "1"], ["gain", "99"], ["data-source", "Back"],
+      ["format", "ambix", "pattern", "cardioid"], ["order", "1", "pattern", "cardioid"],
+      ["format", "stereo", "pattern", "cardioid"], ["format", "mono", "pattern", "stereo"],
     ])
   func words(words: [String]) {
     let rig = Rig.live()
