@@ -9,7 +9,12 @@ public enum Compression: String, CaseIterable, Sendable {
   case opus
 
   /// Why this format cannot hold such a file; nil if it can.
-  public func obstacle(channels: Int, sampleRate: Int) -> String? {
+  /// - Parameter isAmbisonic: whether the channels are B-format.
+  public func obstacle(channels: Int, sampleRate: Int, isAmbisonic: Bool = false) -> String? {
+    // libsndfile writes mapping family 1: loudspeakers, in pairs. Families 2 and 3 are for B-format.
+    if self == .opus, isAmbisonic {
+      return "opus would couple the channels of B-format as if they were loudspeakers, which blurs directions"
+    }
     if channels > 8 { return "\(rawValue) supports at most 8 channels" }
     if self == .opus, sampleRate != 48000 { return "opus requires a sample rate of 48000 Hz" }
     return nil
@@ -19,14 +24,17 @@ public enum Compression: String, CaseIterable, Sendable {
   /// - Parameters:
   ///   - given: the new name; a file of that name is replaced. Nil for the old one with this format's extension, which
   ///     must not exist.
+  ///   - isAmbisonic: whether the channels are B-format.
   ///   - isWanted: called before every block. If it returns false, the conversion fails and `wav` stays.
   /// - Returns: the new name.
   public func replace(
-    wav: String, as given: String? = nil, in folder: OpenFolder = .working,
+    wav: String, as given: String? = nil, in folder: OpenFolder = .working, isAmbisonic: Bool = false,
     while isWanted: () -> Bool = { true }
   ) throws(AudioFileError) -> String {
     let reader = try AudioFileReader(folder: folder, name: wav)
-    if let obstacle = obstacle(channels: reader.channels, sampleRate: reader.sampleRate) {
+    if let obstacle = obstacle(
+      channels: reader.channels, sampleRate: reader.sampleRate, isAmbisonic: isAmbisonic)
+    {
       throw AudioFileError(obstacle)
     }
     let name = given ?? wav.dropLast(4) + "." + rawValue

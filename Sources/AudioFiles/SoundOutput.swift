@@ -57,7 +57,9 @@ public final class SoundOutput {
     self.path = path
     self.sampleRate = sampleRate
     compression = Compression(path: path)
-    if let obstacle = compression?.obstacle(channels: channels, sampleRate: sampleRate) {
+    if let obstacle = compression?.obstacle(
+      channels: channels, sampleRate: sampleRate, isAmbisonic: ambisonics != nil)
+    {
       throw AudioFileError("cannot write \(path): \(obstacle); give a name that ends in .wav")
     }
     try AudioFileWriter.check(.working, path, replacing: true)

@@ -285,10 +285,14 @@ final class TakeFiles {
 
   private func convert(while isTime: () -> Bool) {
     guard let compression = plan.options.format.compression else { return }
+    let ambisonics = Set(
+      (document.feeds ?? []).filter { $0.order != nil }.map(\.name).flatMap { feed in
+        document.files.compactMap { $0.feeds?[feed] }
+      })
     func converted(_ name: String) -> String {
       guard !unfinished.contains(name), folder.contains(name) else { return name }
       do throws(AudioFileError) {
-        return try compression.replace(wav: name, in: folder) {
+        return try compression.replace(wav: name, in: folder, isAmbisonic: ambisonics.contains(name)) {
           watch.begin()
           return isTime()
         }

@@ -129,7 +129,8 @@ public struct TakePlan: Sendable {
   public var conversionObstacle: String? {
     let first = feeds.min { $0.setup.name < $1.setup.name }
     return options.format.compression?.obstacle(
-      channels: outputs > 0 ? outputs : first?.channels ?? 0, sampleRate: sampleRate)
+      channels: outputs > 0 ? outputs : first?.channels ?? 0, sampleRate: sampleRate,
+      isAmbisonic: outputs == 0 && first?.setup.order != nil)
   }
 
   /// Frames in 256 MB: the limit for the take ring, and for the pre-roll.

@@ -209,6 +209,30 @@ extension TakeWriterTests {
     }
   }
 
+  @Test(
+    "B-format stays WAV where the others become Opus, whose encoder would couple its channels, and the take says why"
+  )
+  mutating func opusOfFeeds() throws {
+    try startFeeds()
+    let result = try take(try feedWriter { $0.format = .opus }, periods: 40)
+    let name = result.sidecarName.dropLast(5)
+    #expect(result.sidecar.notes.count == 1 && result.fault == nil, "\(result.sidecar.notes)")
+    #expect(
+      result.sidecar.notes[0].hasPrefix(
+        "\(name)-room.wav stays WAV: opus would couple the channels of B-format"))
+    #expect(
+      result.sidecar.files[0].names == [
+        "\(name).opus", "\(name)-anna.opus", "\(name)-room.wav", "\(name)-microphones.opus",
+      ])
+    try startFeeds()
+    var options = TakeOptions()
+    options.format = .opus
+    let plan = TakePlan(
+      outputs: 0, feeds: [feeds[0]], sampleRate: 48000, options: options, setup: Self.setup,
+      preRoll: run.engine.preRoll)
+    #expect(plan.convertedFormat == nil && plan.conversionObstacle?.contains("B-format") == true)
+  }
+
   @Test("a change of a feed empties its pre-roll, and a take of the others keeps theirs")
   mutating func preRollsOfFeeds() throws {
     try startFeeds()

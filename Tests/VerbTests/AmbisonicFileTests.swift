@@ -243,6 +243,17 @@ import Testing
     }
   }
 
+  @Test("B-format is not written as Opus, which couples channels; the sentence says so, and nothing is left")
+  func opus() throws {
+    let input = home.path + "/in.wav"
+    try AudioClip(sampleRate: 48000, channels: Self.noise(4)).write(wav: input)
+    let outcome = try render("--preset", "tetra", "--format", "ambix", input, home.path + "/b.opus")
+    #expect(outcome.status == 1 && outcome.isOneSentence, "\(outcome)")
+    #expect(outcome.error.contains("couple the channels of B-format") && outcome.error.contains(".wav"))
+    #expect(!home.contents("").contains { $0.hasPrefix("b.") })
+    #expect(try render("--preset", "tetra", "--format", "ambix", input, home.path + "/b.flac").status == 0)
+  }
+
   /// A phone's data sources, of which the first looks down.
   private static let phone = """
     format: 2

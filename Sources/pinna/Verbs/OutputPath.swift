@@ -58,11 +58,13 @@ enum OutputPath {
   }
 
   /// Throws if the format that the name asks for cannot hold such a sound.
-  static func check(_ output: String, channels: Int, sampleRate: Int) throws(Failure) {
-    guard let obstacle = Compression(path: output)?.obstacle(channels: channels, sampleRate: sampleRate)
-    else {
-      return
-    }
+  static func check(_ output: String, channels: Int, sampleRate: Int, isAmbisonic: Bool = false)
+    throws(Failure)
+  {
+    guard
+      let obstacle = Compression(path: output)?.obstacle(
+        channels: channels, sampleRate: sampleRate, isAmbisonic: isAmbisonic)
+    else { return }
     throw Failure(.failed, "cannot write \(output): \(obstacle); give a name that ends in .wav")
   }
 

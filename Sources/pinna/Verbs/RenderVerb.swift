@@ -73,7 +73,8 @@ extension Verb {
     for feed in named {
       let settings = [feed.setting] + automation.map(\.setting)
       let channels = settings.map(\.selection.polarPattern.outputs).max() ?? 1
-      try OutputPath.check(feed.path, channels: channels, sampleRate: rate)
+      try OutputPath.check(
+        feed.path, channels: channels, sampleRate: rate, isAmbisonic: feed.ambisonics != nil)
     }
     func designed(_ device: Device) throws -> FilterSets {
       try FilterSets(device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
