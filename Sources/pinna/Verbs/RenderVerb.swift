@@ -90,12 +90,11 @@ extension Verb {
       feed.changes = automation.map { (start.frames + $0.frame, $0.setting.play) }
       if let own = named[n].own, own != base { feed.own = (try designed(own), own) }
       if let take, named[n].own == nil {
-        let recorded = named[n].recorded
         feed.substitutions = try take.substitutions(
-          of: recorded ?? nil, device, sampleRate: rate, start, &fallbacks)
+          of: named[n].recorded, device, sampleRate: rate, start, &fallbacks)
       }
       if let take, named[n].isAsRecorded {
-        feed.highPass = take.highPass(of: named[n].recorded ?? nil, start)
+        feed.highPass = take.highPass(of: named[n].recorded, start)
       }
       return feed
     }
@@ -186,8 +185,8 @@ extension Verb {
   struct NamedFeed {
     let path: String
     var setting: Setting
-    /// Its name in the take, nil for main; nil for no feed of a take.
-    let recorded: String??
+    /// Its name in the take; nil for main, and for no feed of a take.
+    let recorded: String?
     /// Whether nothing differs from what was recorded.
     let isAsRecorded: Bool
     /// The device whose filters are those of its B-format; nil for any other case.
@@ -196,7 +195,7 @@ extension Verb {
     let ambisonics: AmbisonicFormat?
 
     init(
-      _ path: String, _ setting: Setting, _ arguments: Arguments, recorded: String?? = nil,
+      _ path: String, _ setting: Setting, _ arguments: Arguments, recorded: String? = nil,
       isAsRecorded: Bool = false
     ) throws {
       self.path = path
@@ -238,7 +237,7 @@ extension Verb {
       let isOther = !changes.isEmpty || ambisonics != nil
       if isOther { try setting.apply([.mute(false)]) }
       return try NamedFeed(
-        path, setting, arguments, recorded: .some(feed), isAsRecorded: isOfTake && !isOther)
+        path, setting, arguments, recorded: feed, isAsRecorded: isOfTake && !isOther)
     }
     guard let folder = arguments["--into"] else {
       let name = try arguments["--feed"] ?? (isOfTake ? take?.feedOfFile() : take?.feed)
@@ -257,7 +256,7 @@ extension Verb {
           var setting = main.setting
           setting.selection = feed.selection
           try setting.apply([.gain(feed.gain), .highPass(feed.highPass), .mute(false)])
-          return try NamedFeed("\(folder)/\(feed.name).wav", setting, arguments, recorded: .some(nil))
+          return try NamedFeed("\(folder)/\(feed.name).wav", setting, arguments)
         })
     }
     guard isOfTake, let take else {
