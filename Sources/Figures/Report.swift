@@ -19,6 +19,9 @@ public struct Report: Codable, Hashable, Sendable {
   /// The day on which the array was calibrated: "2026-11-23"; nil if it was not.
   public let calibrated: String?
 
+  /// Which cases the preset's feeds are, and which are not included, one sentence each; nil without feeds.
+  public var feeds: [String]?
+
   /// Computes all figures of `bank` and their losses under array errors, on all cores.
   ///
   /// The figures do not reuse the design's model: boxes are solved on a finer mesh, and other directions are used.

@@ -10,6 +10,7 @@ extension ConvolverConfiguration {
       heading + [
         "For CamillaDSP 4 or newer. Put the array and the outputs after `device:`; arecord -L and aplay -L list them.",
         "In place of Alsa, capture and playback may have another type that your CamillaDSP was built with.",
+        "Playback channels: \(outputs.enumerated().map { "\($0) \($1)" }.joined(separator: ", "))",
       ]
     let lines =
       comments.map { "# " + $0 } + ["---"] + deviceLines + ["", "filters:"] + filterLines + ["", "mixers:"]
@@ -27,29 +28,43 @@ extension ConvolverConfiguration {
     return [
       "devices:", "  samplerate: \(bank.sampleRate)", "  chunksize: 256", "  capture:", "    type: Alsa",
       "    channels: \(captureCount)", "    device: \(Self.quoted(card))", "  playback:", "    type: Alsa",
-      "    channels: \(Self.outputs.count)", "    device: \"default\"",
+      "    channels: \(outputs.count)", "    device: \"default\"",
     ]
   }
 
-  private func filterName(_ route: Route) -> String {
-    Self.quoted("\(microphones[route.microphone]) to \(Self.outputs[route.output])")
+  /// Of all parts, with outputs counted among those of all.
+  private var routes: [Route] {
+    parts.flatMap { part in
+      part.routes.map {
+        Route(microphone: $0.microphone, output: part.firstOutput + $0.output, channel: $0.channel)
+      }
+    }
   }
 
+  private func filterName(_ microphone: Int, _ output: String) -> String {
+    Self.quoted("\(microphones[microphone]) to \(output)")
+  }
+
+  private func highPassName(_ part: Part) -> String { "high_pass" + (part.name.map { "_\($0)" } ?? "") }
+
   private var filterLines: [String] {
-    let highPassLines =
-      highPass.frequency.map {
+    parts.flatMap { part in
+      let highPassLines =
+        part.highPass.frequency.map {
+          [
+            "  \(highPassName(part)):", "    type: Biquad", "    parameters:", "      type: Highpass",
+            "      freq: \($0.value)",
+            "      q: \(0.5.squareRoot())",
+          ]
+        } ?? []
+      return part.routes.flatMap {
         [
-          "  high_pass:", "    type: Biquad", "    parameters:", "      type: Highpass",
-          "      freq: \($0.value)",
-          "      q: \(0.5.squareRoot())",
+          "  \(filterName($0.microphone, part.outputs[$0.output])):", "    type: Conv", "    parameters:",
+          "      type: Wav",
+          "      filename: \(Self.quoted(part.wav))", "      channel: \($0.channel)",
         ]
-      } ?? []
-    return routes.flatMap {
-      [
-        "  \(filterName($0)):", "    type: Conv", "    parameters:", "      type: Wav",
-        "      filename: \(Self.quoted(wav))", "      channel: \($0.channel)",
-      ]
-    } + highPassLines
+      } + highPassLines
+    }
   }
 
   private var fanLines: [String] {
@@ -61,9 +76,10 @@ extension ConvolverConfiguration {
   }
 
   private var sumLines: [String] {
-    mixerHeading("sum", from: routes.count, to: Self.outputs.count)
-      + Self.outputs.indices.flatMap { output in
-        mapping(to: output, from: routes.indices.filter { routes[$0].output == output }, gain: gain.value)
+    let gains = parts.flatMap { part in part.outputs.map { _ in part.gain.value } }
+    return mixerHeading("sum", from: routes.count, to: outputs.count)
+      + outputs.indices.flatMap { output in
+        mapping(to: output, from: routes.indices.filter { routes[$0].output == output }, gain: gains[output])
       }
   }
 
@@ -81,9 +97,11 @@ extension ConvolverConfiguration {
     func filter(_ channels: [Int], _ name: String) -> [String] {
       ["  - type: Filter", "    channels: \(channels)", "    names:", "      - \(name)"]
     }
+    let highPasses = parts.filter { $0.highPass.frequency != nil }.flatMap { part in
+      filter(Array(part.firstOutput..<part.firstOutput + part.outputs.count), highPassName(part))
+    }
     return ["  - type: Mixer", "    name: fan_out"]
-      + routes.enumerated().flatMap { filter([$0], filterName($1)) }
-      + ["  - type: Mixer", "    name: sum"]
-      + (highPass.frequency == nil ? [] : filter(Array(Self.outputs.indices), "high_pass"))
+      + routes.enumerated().flatMap { filter([$0], filterName($1.microphone, outputs[$1.output])) }
+      + ["  - type: Mixer", "    name: sum"] + highPasses
   }
 }

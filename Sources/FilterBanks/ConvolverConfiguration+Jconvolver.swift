@@ -13,14 +13,16 @@ extension ConvolverConfiguration {
     let partition = Self.partition
     lines += [
       "", "# inputs, outputs, smallest partition, longest filter",
-      "/convolver/new \(microphones.count) \(Self.outputs.count) \(partition) \(max(tapCount, partition))",
+      "/convolver/new \(microphones.count) \(outputs.count) \(partition) \(max(parts.map(\.tapCount).max() ?? 0, partition))",
       "/cd \"\(folder)\"", "",
     ]
     lines += microphones.enumerated().map { "/input/name \($0 + 1) \"\($1)\"" }
-    lines += Self.outputs.enumerated().map { "/output/name \($0 + 1) \"out_\($1)\"" }
+    lines += outputs.enumerated().map { "/output/name \($0 + 1) \"\($1)\"" }
     lines += ["", "# input, output, gain, delay, offset, length, channel, file"]
-    lines += routes.map {
-      "/impulse/read \($0.microphone + 1) \($0.output + 1) \(factor) 0 0 0 \($0.channel + 1) \"\(wav)\""
+    lines += parts.flatMap { part in
+      part.routes.map {
+        "/impulse/read \($0.microphone + 1) \(part.firstOutput + $0.output + 1) \(part.factor) 0 0 0 \($0.channel + 1) \"\(part.wav)\""
+      }
     }
     return lines.joined(separator: "\n") + "\n"
   }

@@ -11,7 +11,6 @@ extension ConvolverConfiguration {
         "Start it with: pipewire -c FILE, and FILE with its whole path. If this folder is moved, change `filename`.",
         "It converts other sample rates to \(bank.sampleRate) Hz. To choose the array, set target.object to its node's name.",
       ]
-    let graph = PipeWireGraph(self)
     return comments.map { "# " + $0 + "\n" }.joined() + """
 
       context.properties = { log.level = 2 }
@@ -29,10 +28,25 @@ extension ConvolverConfiguration {
           { name = libpipewire-module-protocol-native }
           { name = libpipewire-module-client-node }
           { name = libpipewire-module-adapter }
+      \(parts.map(filterChain).joined(separator: "\n"))
+      ]
+
+      """
+  }
+
+  /// The module of a part: nodes of its own for the array and for what comes out. As one group, no part becomes the
+  /// microphones of another.
+  private func filterChain(_ part: Part) -> String {
+    let graph = PipeWireGraph(part, microphones: microphones.count, folder: folder)
+    let title = "\(device.title), \(part.name ?? part.filterCase.polarPattern.rawValue)"
+    let node = "pinna-\(device.name)-\(part.name ?? String(part.wav.dropLast(".wav".count)))"
+    let ofFeed = part.name.map { ", \($0)" } ?? ""
+    return """
           { name = libpipewire-module-filter-chain
               args = {
                   media.name   = \(Self.quoted(title))
                   audio.rate   = \(bank.sampleRate)
+                  node.link-group = \(Self.quoted("pinna-\(device.name)"))
                   filter.graph = {
                       nodes = [
       \(graph.nodes.map { "                    " + $0 }.joined(separator: "\n"))
@@ -44,8 +58,8 @@ extension ConvolverConfiguration {
                       outputs = [ \(graph.outputs.joined(separator: " ")) ]
                   }
                   capture.props = {
-                      node.name          = \(Self.quoted("\(nodeName)-microphones"))
-                      node.description   = \(Self.quoted("\(device.title), microphones"))
+                      node.name          = \(Self.quoted("\(node)-microphones"))
+                      node.description   = \(Self.quoted("\(device.title)\(ofFeed), microphones"))
                       # target.object    = "alsa_input.…"
                       audio.channels     = \(microphones.count)
                       audio.position     = [ \(device.captureChannels.map { "AUX\($0 - 1)" }.joined(separator: " ")) ]
@@ -53,23 +67,27 @@ extension ConvolverConfiguration {
                       node.passive       = true
                   }
                   playback.props = {
-                      node.name        = \(Self.quoted(nodeName))
+                      node.name        = \(Self.quoted(node))
                       node.description = \(Self.quoted(title))
                       media.class      = Audio/Source
-                      audio.channels   = 2
-                      audio.position   = [ FL FR ]
+                      audio.channels   = \(part.outputs.count)
+                      audio.position   = [ \(part.positions.joined(separator: " ")) ]
                   }
               }
           }
-      ]
-
       """
   }
+}
 
-  /// What the desktop shows.
-  private var title: String { "\(device.title), \(filterCase.polarPattern.rawValue)" }
-
-  private var nodeName: String { "pinna-\(device.name)-\(wav.dropLast(".wav".count))" }
+extension ConvolverConfiguration.Part {
+  /// PipeWire's names of the outputs. It has none for those of B-format.
+  fileprivate var positions: [String] {
+    switch outputs.count {
+    case 1: ["MONO"]
+    case 2: ["FL", "FR"]
+    case let count: (0..<count).map { "AUX\($0)" }
+    }
+  }
 }
 
 /// The nodes and links of a filter-chain.
@@ -85,22 +103,23 @@ private struct PipeWireGraph {
   private(set) var inputs: [String] = []
   private(set) var outputs: [String] = []
 
-  init(_ configuration: ConvolverConfiguration) {
-    for microphone in configuration.microphones.indices {
-      let isUsed = configuration.routes.contains { $0.microphone == microphone }
-      inputs.append(isUsed ? ConvolverConfiguration.quoted("microphone\(microphone + 1):In") : "null")
-      if isUsed { node("microphone\(microphone + 1)", "copy") }
+  init(_ part: ConvolverConfiguration.Part, microphones: Int, folder: String) {
+    for microphone in 0..<microphones {
+      let isUsed = part.routes.contains { $0.microphone == microphone }
+      inputs.append(isUsed ? ConvolverConfiguration.quoted("microphones-\(microphone + 1):In") : "null")
+      // No feed is called "microphones", and no name of an output has a hyphen.
+      if isUsed { node("microphones-\(microphone + 1)", "copy") }
     }
-    for (output, name) in ConvolverConfiguration.outputs.enumerated() {
+    for (output, name) in part.outputs.enumerated() {
       var signals: [String] = []
-      for route in configuration.routes where route.output == output {
-        let convolver = "\(name)\(route.microphone + 1)"
-        let file = ConvolverConfiguration.quoted("\(configuration.folder)/\(configuration.wav)")
+      for route in part.routes where route.output == output {
+        let convolver = "\(name)-\(route.microphone + 1)"
+        let file = ConvolverConfiguration.quoted("\(folder)/\(part.wav)")
         node(
           convolver, "convolver",
-          "config = { filename = \(file) channel = \(route.channel) gain = \(configuration.factor * Self.boost) }"
+          "config = { filename = \(file) channel = \(route.channel) gain = \(part.factor * Self.boost) }"
         )
-        link("microphone\(route.microphone + 1)", convolver, "In")
+        link("microphones-\(route.microphone + 1)", convolver, "In")
         signals.append(convolver)
       }
       outputs.append(

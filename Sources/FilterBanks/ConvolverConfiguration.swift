@@ -2,35 +2,61 @@ import Acoustics
 import AudioFiles
 import FilterDesign
 import FoundationEssentials
-import Glibc
+import Numerics
 
-/// What another program has to know to play the filters of one case.
+/// What another program has to know to play the filters of a case, or of all feeds of a preset.
 struct ConvolverConfiguration {
   /// One convolution: from a microphone to an output.
   struct Route: Hashable {
     /// Counted from 0.
     let microphone: Int
-    /// 0 is left, 1 is right.
+    /// Counted from 0 in its part.
     let output: Int
     /// Channel of the WAV file, counted from 0.
     let channel: Int
   }
 
-  static let outputs = ["left", "right"]
+  /// A case that is heard on outputs of its own.
+  struct Part {
+    /// Of a feed; "main"; nil for a case alone.
+    let name: String?
+    let filterCase: FilterCase
+    /// The names of its outputs: "out_left" and "out_right", or those of a feed's ports.
+    let outputs: [String]
+    /// The file name of the WAV file.
+    let wav: String
+    /// Length of the filters, which may contain the high-pass.
+    let tapCount: Int
+    let gain: Decibels
+    let highPass: HighPass
+    /// The place of its first output among those of all parts.
+    let firstOutput: Int
+    /// The filters that are not zero everywhere, by output.
+    let routes: [Route]
+
+    /// The gain as a factor.
+    var factor: Float { Float(gain.amplitude) }
+
+    private var words: [String] {
+      [filterCase.dataSource, filterCase.polarPattern.phrase]
+        + (filterCase.inputOrientation.map { [$0.rawValue] } ?? [])
+    }
+
+    /// "anna: Front, cardioid: gain -3.0 dB, high-pass off; out_left, out_right"
+    var summary: String {
+      (name.map { "\($0): " } ?? "")
+        + "\(words.joined(separator: ", ")): gain \(gain.value) dB, high-pass \(highPass.word); "
+        + outputs.joined(separator: ", ")
+    }
+  }
 
   let device: Device
   let bank: FilterBank
-  let filterCase: FilterCase
-  /// Length of the filters, which may contain the high-pass.
-  let tapCount: Int
-  /// The absolute path of the folder that the configuration and the WAV file will be in.
+  /// The absolute path of the folder that the configuration and the WAV files will be in.
   let folder: String
-  /// The file name of the WAV file.
-  let wav: String
-  let gain: Decibels
-  let highPass: HighPass
-  /// The filters that are not zero everywhere, by output.
-  let routes: [Route]
+  let parts: [Part]
+
+  var outputs: [String] { parts.flatMap(\.outputs) }
 
   var microphones: [String] { device.microphones.map(\.name) }
 
@@ -45,13 +71,9 @@ struct ConvolverConfiguration {
   /// The same first lines in every format, without comment signs.
   var heading: [String] {
     [
-      "\(device.title) (\(device.name)): \(filterCase.words.joined(separator: ", ")), \(bank.sampleRate) Hz",
-      "Written by pinna export, with a gain of \(gain.value) dB and high-pass \(highPass.word). The filters delay by \(bank.delayFrames) frames.",
-    ]
+      "\(device.title) (\(device.name)), \(bank.sampleRate) Hz. Written by pinna export. The filters delay by \(bank.delayFrames) frames."
+    ] + parts.map(\.summary)
   }
-
-  /// The gain as a factor.
-  var factor: Float { Float(gain.amplitude) }
 
   /// `text` between double quotes, as JSON, YAML and PipeWire's files read it.
   static func quoted(_ text: String) -> String {
@@ -62,44 +84,94 @@ struct ConvolverConfiguration {
 }
 
 extension Taps {
-  /// Those whose filters are not zero everywhere.
-  fileprivate var routes: [ConvolverConfiguration.Route] {
-    (0..<outputs).flatMap { output in
+  /// Those of the first `count` outputs whose filters are not zero everywhere.
+  fileprivate func routes(outputs count: Int) -> [ConvolverConfiguration.Route] {
+    (0..<count).flatMap { output in
       (0..<microphones).filter { self[output, $0].contains { $0 != 0 } }.map {
-        ConvolverConfiguration.Route(microphone: $0, output: output, channel: output * microphones + $0)
+        ConvolverConfiguration.Route(
+          microphone: $0, output: output, channel: output * microphones + $0)
       }
     }
   }
 }
 
 extension FilterBank {
+  /// The same with the cases of another bank of these microphones: those of B-format.
+  public func adding(_ other: FilterBank) throws(DesignError) -> FilterBank {
+    guard other.microphones == microphones, other.sampleRate == sampleRate, other.tapCount == tapCount,
+      other.delayFrames == delayFrames
+    else {
+      throw DesignError("the filters of \(device) for B-format are not like its others; design them again")
+    }
+    var both = self
+    both.cases += other.cases.filter { new in !cases.contains { $0.filterCase == new.filterCase } }
+    both.weaknesses += other.weaknesses.filter { !weaknesses.contains($0) }
+    return both
+  }
+
+  /// The name of the configuration of all feeds.
+  public static func feedsName(for program: ConvolverProgram) -> String { "feeds." + program.fileExtension }
+
   /// Writes what `write(folder:)` writes, and a configuration of `program` for each case beside its WAV file, with the
-  /// same name. Where there is a high-pass and the program has none, a second WAV file has filters that contain it.
+  /// same name; with feeds, also one of all feeds, `main` included. Where there is a high-pass and the program has none,
+  /// further WAV files have filters that contain it.
   /// - Parameters:
   ///   - device: the device that the bank was designed for.
-  ///   - gain, highPass: of the outputs.
+  ///   - main: what `main` plays; its gain and high-pass are those of every case, too.
+  ///   - feeds: besides main. The bank has their cases.
   ///   - folder: where the files are written.
   ///   - destination: the absolute path under which the configurations will find them.
   public func write(
-    configurationsFor program: ConvolverProgram, of device: Device, gain: Decibels, highPass: HighPass,
-    folder: String, destination: String
+    configurationsFor program: ConvolverProgram, of device: Device, main: Feed, feeds: [Feed], folder: String,
+    destination: String
   ) throws {
-    try write(folder: folder)
-    let response = highPass.frequency.map { HighPassResponse(corner: $0, sampleRate: sampleRate) }
-    for (coefficients, file) in zip(cases, fileNames) {
-      var (wav, tapCount) = (file, tapCount)
-      if let response, !program.hasHighPass {
-        wav = file.dropLast(".wav".count) + "-high-pass.wav"
+    try write(folder: folder, feeds: feeds)
+    func part(_ name: String?, _ at: Int, _ feed: Feed, _ outputs: [String], from first: Int) throws
+      -> ConvolverConfiguration.Part
+    {
+      var (wav, tapCount, taps) = (fileNames[at], tapCount, cases[at].taps)
+      if let corner = feed.highPass.frequency, !program.hasHighPass {
+        let response = HighPassResponse(corner: corner, sampleRate: sampleRate)
+        wav = "\(feed.name == main.name ? String(wav.dropLast(".wav".count)) : feed.name)-high-pass.wav"
         tapCount += response.frames
-        let filters = coefficients.taps.channels.map(response.applied)
+        let filters = taps.channels.map(response.applied)
         try AudioClip(sampleRate: sampleRate, channels: filters).write(wav: "\(folder)/\(wav)")
       }
-      let configuration = ConvolverConfiguration(
-        device: device, bank: self, filterCase: coefficients.filterCase, tapCount: tapCount,
-        folder: destination, wav: wav, gain: gain, highPass: highPass, routes: coefficients.taps.routes)
-      let path = "\(folder)/\(Self.configurationName(file, program))"
-      try Data(configuration.text(for: program).utf8).write(to: URL(fileURLWithPath: path))
+      return ConvolverConfiguration.Part(
+        name: name, filterCase: cases[at].filterCase, outputs: outputs, wav: wav, tapCount: tapCount,
+        gain: feed.gain, highPass: feed.highPass, firstOutput: first,
+        routes: taps.routes(outputs: outputs.count))
     }
+    func configure(_ parts: [ConvolverConfiguration.Part], _ name: String) throws {
+      let configuration = ConvolverConfiguration(
+        device: device, bank: self, folder: destination, parts: parts)
+      try Data(configuration.text(for: program).utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+    }
+    for at in cases.indices {
+      let name = Self.configurationName(fileNames[at], program)
+      try configure([part(nil, at, main, Self.outputs(of: cases[at].filterCase), from: 0)], name)
+    }
+    guard !feeds.isEmpty else { return }
+    var parts: [ConvolverConfiguration.Part] = []
+    for feed in [main] + feeds {
+      guard let at = cases.firstIndex(where: { $0.filterCase == feed.selection.filterCase }) else { continue }
+      let isMain = feed.name == main.name
+      parts.append(
+        try part(
+          feed.name, at, feed, isMain ? Self.outputs(of: feed.selection.filterCase) : feed.portNames,
+          from: parts.reduce(0) { $0 + $1.outputs.count }))
+    }
+    try configure(parts, Self.feedsName(for: program))
+  }
+
+  /// What a case is heard on by itself: a mono pattern on both outputs.
+  private static func outputs(of filterCase: FilterCase) -> [String] {
+    let feed = Feed(
+      name: "out",
+      selection: Selection(
+        dataSource: filterCase.dataSource, polarPattern: filterCase.polarPattern,
+        inputOrientation: filterCase.inputOrientation ?? .portrait))
+    return feed.portNames.count == 1 ? ["out_left", "out_right"] : feed.portNames
   }
 
   /// The file name of the configuration of `filterCase`; nil if the bank has no such case.

@@ -11,7 +11,8 @@ extension FilterBank {
   ///
   /// Each WAV file has one frame per tap; channel = output × microphone count + microphone. `filters.json` is written
   /// last, so that it never describes files that are missing.
-  public func write(folder: String) throws {
+  /// - Parameter feeds: of a preset, whose cases the bank has. `filters.json` says which file is each feed's.
+  public func write(folder: String, feeds: [Feed] = []) throws {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     for (coefficients, file) in zip(cases, fileNames) {
       try AudioClip(sampleRate: sampleRate, channels: coefficients.taps.channels).write(
@@ -20,7 +21,9 @@ extension FilterBank {
     let written = zip(cases, fileNames).map {
       FilterDescription.Case($0, file: $1, delayFrames: delayFrames)
     }
-    try FilterDescription(self, cases: written).write("\(folder)/\(Self.description)")
+    var description = FilterDescription(self, cases: written)
+    description.feeds = feeds.isEmpty ? nil : feeds.map { FilterDescription.Feed($0, in: written) }
+    try description.write("\(folder)/\(Self.description)")
   }
 
   /// Reads a folder that `write` wrote.

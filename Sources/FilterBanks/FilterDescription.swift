@@ -50,6 +50,25 @@ struct FilterDescription: Codable {
     }
   }
 
+  /// A feed of the preset that was exported.
+  struct Feed: Codable {
+    let name: String
+    /// Of its outputs, in the order of the file's.
+    let outputs: [String]
+    let file: String?
+    let gainDB: Double
+    /// Null if it is off.
+    let highPassHz: Double?
+
+    init(_ feed: Acoustics.Feed, in cases: [Case]) {
+      name = feed.name
+      outputs = feed.portNames
+      file = cases.first { $0.filterCase == feed.selection.filterCase }?.file
+      gainDB = feed.gain.value
+      highPassHz = feed.highPass.frequency?.value
+    }
+  }
+
   struct Remark: Codable {
     let dataSource: String
     let polarPattern: PolarPattern
@@ -88,6 +107,8 @@ struct FilterDescription: Codable {
   let weak: [Remark]?
   /// What the reader must know about all cases; absent if there is nothing.
   let remarks: [String]?
+  /// Absent without feeds, and in a stored set.
+  var feeds: [Feed]?
   /// Of a stored set: the number of taps of each filter.
   var taps: Int?
   /// Of a stored set: of the taps, and of all else that stands here.

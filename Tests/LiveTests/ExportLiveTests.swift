@@ -85,13 +85,16 @@ extension LiveTests {
       func residuals(_ recorded: AudioClip) -> [(delay: Int, level: Double)] {
         // A mono pattern feeds both outputs.
         zip([reference.channels.first!, reference.channels.last!], recorded.channels).map {
-          expected, actual in
-          let delays = (0...8192).map { delay in
-            (0..<512).reduce(0.0) { $0 + Double(expected[4096 + $1]) * Double(actual[4096 + $1 + delay]) }
-          }
-          let delay = delays.indices.max { delays[$0] < delays[$1] }!
-          return (delay, errorLevel(Array(actual[delay..<delay + expected.count]), expected))
+          Self.residual($0, $1)
         }
+      }
+
+      static func residual(_ expected: [Float], _ actual: [Float]) -> (delay: Int, level: Double) {
+        let delays = (0...8192).map { delay in
+          (0..<512).reduce(0.0) { $0 + Double(expected[4096 + $1]) * Double(actual[4096 + $1 + delay]) }
+        }
+        let delay = delays.indices.max { delays[$0] < delays[$1] }!
+        return (delay, errorLevel(Array(actual[delay..<delay + expected.count]), expected))
       }
     }
 
@@ -117,6 +120,108 @@ extension LiveTests {
         print("jconvolver, \(one.testDescription): \(residual) dB at a delay of \(delay) frames")
         #expect(residual < -100)
       }
+    }
+
+    /// The feeds of a preset, noise for the microphones of as many as the program has inputs for, and what `pinna render`
+    /// makes of it.
+    private func exportFeeds(_ format: String, copies: Int) throws -> (
+      home: PinnaHome, configuration: String, noise: String, expected: [[Float]]
+    ) {
+      let home = try PinnaHome()
+      let preset = try home.folder.write(Self.table, to: "config/pinna/table.yaml")
+      let exported = try home.pinna(
+        "export", "--preset", "table", "--to", format, home.folder.path + "/ex port", "--json")
+      try #require(exported.status == 0, "\(exported)")
+      var random = SeededNoise(seed: 39)
+      let channels = (0..<4).map { _ in random.samples(96_000, amplitude: 0.25) }
+      let (input, noise) = (home.folder.path + "/mics.wav", home.folder.path + "/in.wav")
+      try AudioClip(sampleRate: 48000, channels: channels).write(wav: input)
+      try AudioClip(sampleRate: 48000, channels: (0..<copies).flatMap { _ in channels }).write(wav: noise)
+      let folder = home.folder.path + "/rendered"
+      let rendered = try home.pinna("render", "--preset", "table", "--feeds", preset, "--into", folder, input)
+      try #require(rendered.status == 0, "\(rendered)")
+      let expected = try ["main", "anna", "room", "low"].flatMap {
+        try AudioClip(path: "\(folder)/\($0).wav").channels
+      }
+      return (home, home.folder.path + "/ex port/feeds.conf", noise, expected)
+    }
+
+    /// A preset of every kind of feed, whose filters ship.
+    private static let table = """
+      title: Table
+      device: tetramic
+      dataSource: Front
+      polarPattern: stereo
+      inputOrientation: portrait
+      gain: -4.5
+      highPass: 80
+      feeds:
+        anna: {dataSource: Left, polarPattern: cardioid, gain: -3}
+        room: {format: ambix, gain: 2}
+        low: {polarPattern: omnidirectional, highPass: 120}
+      """
+    private static let microphones = ["front-left-up", "front-right-down", "back-left-down", "back-right-up"]
+
+    private func compare(
+      _ noise: String, _ home: PinnaHome, _ sinks: [String], _ sources: [String],
+      _ environment: [String: String],
+      _ expected: [[Float]], freewheels: Bool
+    ) throws {
+      let output = home.folder.path + "/out.wav"
+      let outcome = try Program.run(
+        try PinnaHome.built("signal-loop"),
+        (freewheels ? ["--freewheel"] : []) + [noise, output] + sinks + ["--"] + sources,
+        environment: environment, seconds: 120)
+      guard outcome.status == 0 else { throw SupportError("signal-loop: \(outcome)") }
+      let recorded = try AudioClip(path: output).channels
+      // What was played follows what was recorded.
+      try #require(recorded.count >= expected.count)
+      for ((expected, actual), source) in zip(zip(expected, recorded), sources) {
+        let (delay, residual) = Exported.residual(expected, actual)
+        print("\(source): \(residual) dB at a delay of \(delay) frames")
+        #expect(residual < -100, "\(source)")
+      }
+    }
+
+    @Test(
+      "jconvolver plays all feeds of a preset at once, on ports called like theirs",
+      .enabled(if: hasJconvolver, "jconvolver is not installed"))
+    func jconvolverFeeds() throws {
+      let (home, configuration, noise, expected) = try exportFeeds("jconvolver", copies: 1)
+      let server = try PrivateServer(name: LiveGraph.uniqueName(), period: 256)
+      let environment = home.environment.merging(["JACK_DEFAULT_SERVER": server.name]) { $1 }
+      let conductor = try JackConnection(name: "conductor", server: server.name)
+      defer { conductor.close() }
+      StaleClients.flush(server: server.name)
+      let program = try Program("/usr/bin/jconvolver", [configuration], environment: environment)
+      guard waitUntil(seconds: 10, { conductor.hasPort("jconvolver:low") }) else {
+        throw SupportError("jconvolver does not join: \(program.outputText)\(program.errorText)")
+      }
+      let ports = ["out_left", "out_right", "anna", "room_w", "room_y", "room_z", "room_x", "low"]
+      try compare(
+        noise, home, Self.microphones.map { "jconvolver:\($0)" }, ports.map { "jconvolver:\($0)" },
+        environment,
+        expected, freewheels: true)
+      program.stop()
+    }
+
+    @Test(
+      "PipeWire's filter-chains play all feeds of a preset at once, each as a microphone of its own",
+      .enabled(
+        if: PipeWireGraph.isPossible, "PipeWire, pipewire-jack, WirePlumber or dbus-daemon is missing"))
+    func pipeWireFeeds() throws {
+      let (home, configuration, noise, expected) = try exportFeeds("pipewire", copies: 4)
+      let graph = try PipeWireGraph(home)
+      let program = try graph.start("/usr/bin/pipewire", ["-c", configuration])
+      defer { program.stop() }
+      let sinks = ["main", "anna", "room", "low"].flatMap { feed in
+        (0..<4).map { "Core Sound TetraMic, \(feed), microphones:input_AUX\($0)" }
+      }
+      let sources = [
+        "main:capture_FL", "main:capture_FR", "anna:capture_MONO", "room:capture_AUX0", "room:capture_AUX1",
+        "room:capture_AUX2", "room:capture_AUX3", "low:capture_MONO",
+      ].map { "Core Sound TetraMic, \($0)" }
+      try compare(noise, home, sinks, sources, graph.jackEnvironment, expected, freewheels: false)
     }
 
     @Test(

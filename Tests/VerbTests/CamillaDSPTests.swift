@@ -14,15 +14,17 @@ import Testing
   init() throws { home = try VerbHome() }
 
   /// The configuration of the pair's stereo with a gain and a high-pass.
-  private func exported() throws -> (file: YAMLFields, folder: String) {
+  private func exported(feeds: String = "") throws -> (file: YAMLFields, folder: String) {
     try home.home.folder.write(
-      "title: Pair\ndevice: pair\ndataSource: Front\npolarPattern: stereo\ninputOrientation: portrait\ngain: -6\nhighPass: 80\n",
+      "title: Pair\ndevice: pair\ndataSource: Front\npolarPattern: stereo\ninputOrientation: portrait\ngain: -6\nhighPass: 80\n"
+        + feeds,
       to: "config/pinna/loud.yaml")
     let folder = home.path + "/out"
     let outcome = try home.pinna("export", "--preset", "loud", "--to", "camilladsp", folder, "--json")
     try #require(outcome.status == 0, "\(outcome)")
-    #expect(try outcome.json()["command"] as? String == "camilladsp \(folder)/front-stereo-portrait.yml")
-    let reader = try YAMLReader(path: folder + "/front-stereo-portrait.yml")
+    let path = folder + (feeds.isEmpty ? "/front-stereo-portrait.yml" : "/feeds.yml")
+    #expect(try outcome.json()["command"] as? String == "camilladsp \(path)")
+    let reader = try YAMLReader(path: path)
     return (try reader.fields(["devices", "filters", "mixers", "pipeline"]), folder)
   }
 
@@ -77,6 +79,49 @@ import Testing
     "its pipeline is made of documented steps, and convolves with the exported filters at the preset's gain")
   func pipeline() throws {
     let (file, folder) = try exported()
+    let channels = try follow(file, in: folder)
+    let bank = try FilterBank(folder: folder)
+    let taps = try #require(bank.cases.first { $0.filterCase.polarPattern == .stereo }).taps
+    #expect(channels.count == 2)
+    for (output, channel) in channels.enumerated() {
+      #expect(channel.filters == ["high_pass"])
+      try compare(channel, taps[output], gain: -6)
+    }
+  }
+
+  @Test("feeds follow main in the playback channels, each with its own filters, gain and high-pass")
+  func feeds() throws {
+    let (file, folder) = try exported(
+      feeds: "feeds:\n  omni: {format: mono, gain: -3}\n  wide: {gain: 1, highPass: 100}\n")
+    let devices = try field(file, "devices").fields(["samplerate", "chunksize", "capture", "playback"])
+    let playback = try field(devices, "playback").fields(["type", "channels", "device"])
+    #expect(try integer(field(playback, "channels")) == 5)
+    let channels = try follow(file, in: folder)
+    let bank = try FilterBank(folder: folder)
+    let stereo = try #require(bank.cases.first { $0.filterCase.polarPattern == .stereo }).taps
+    let omni = try #require(bank.cases.first { $0.filterCase.polarPattern == .omnidirectional }).taps
+    #expect(
+      channels.map(\.filters) == [
+        ["high_pass_main"], ["high_pass_main"], [], ["high_pass_wide"], ["high_pass_wide"],
+      ])
+    for (channel, (taps, gain)) in zip(
+      channels, [(stereo[0], -6.0), (stereo[1], -6), (omni[0], -3), (stereo[0], 1), (stereo[1], 1)])
+    {
+      try compare(channel, taps, gain: gain)
+    }
+  }
+
+  /// - Parameter gain: in decibels.
+  private func compare(_ channel: Channel, _ taps: [[Float]], gain: Double) throws {
+    for (microphone, filter) in taps.enumerated() where filter.contains(where: { $0 != 0 }) {
+      let response = try #require(channel.responses[microphone])
+      let error = zip(response, filter).map { abs($0 - Double($1) * pow(10, gain / 20)) }.max()!
+      #expect(error < 1e-12, "microphone \(microphone): \(error)")
+    }
+  }
+
+  /// The playback channels of a configuration, by its pipeline.
+  private func follow(_ file: YAMLFields, in folder: String) throws -> [Channel] {
     let filters = Dictionary(
       uniqueKeysWithValues: try field(file, "filters").entries().map {
         ($0.key, try $0.value.fields(["type", "parameters"]))
@@ -110,19 +155,12 @@ import Testing
         }
       }
     }
-    let bank = try FilterBank(folder: folder)
-    let taps = try #require(bank.cases.first { $0.filterCase.polarPattern == .stereo }).taps
-    #expect(channels.count == 2)
-    for (output, channel) in channels.enumerated() {
-      #expect(channel.filters == ["high_pass"])
-      for (microphone, filter) in taps[output].enumerated() {
-        let response = try #require(channel.responses[microphone])
-        let error = zip(response, filter).map { abs($0 - Double($1) * pow(10, -0.3)) }.max()!
-        #expect(error < 1e-12, "output \(output), microphone \(microphone): \(error)")
-      }
+    for (name, filter) in filters where name.hasPrefix("high_pass") {
+      let highPass = try field(filter, "parameters").fields(["type", "freq", "q"])
+      let corner = name.hasSuffix("wide") ? "100.0" : "80.0"
+      #expect(try field(highPass, "type").scalar == "Highpass" && field(highPass, "freq").scalar == corner)
+      #expect(try field(highPass, "q").scalar.flatMap { Double($0) } == 0.5.squareRoot())
     }
-    let highPass = try field(try #require(filters["high_pass"]), "parameters").fields(["type", "freq", "q"])
-    #expect(try field(highPass, "type").scalar == "Highpass" && field(highPass, "freq").scalar == "80.0")
-    #expect(try field(highPass, "q").scalar.flatMap { Double($0) } == 0.5.squareRoot())
+    return channels
   }
 }

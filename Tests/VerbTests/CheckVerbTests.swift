@@ -133,6 +133,39 @@ import Testing
     #expect(checked.output.contains("in all 1 cases; weak: 1."), "\(checked)")
   }
 
+  @Test("report and check of a preset with feeds say which case each is, and which are not included")
+  func feeds() throws {
+    try home.home.folder.write(
+      """
+      title: Pair
+      device: pair
+      dataSource: Front
+      polarPattern: stereo
+      inputOrientation: portrait
+      feeds:
+        hall: {}
+        omni: {format: mono}
+        room: {format: ambix, order: 2}
+      """, to: "config/pinna/three.yaml")
+    let (hall, omni) = (
+      "The feed hall is Front, stereo, portrait.", "The feed omni is Front, omnidirectional"
+    )
+    let room =
+      "The feed room is Front, ambix of order 2, portrait, which is not included; see: "
+      + "pinna report --preset three --format ambix --order 2"
+    for (words, omni) in [
+      (["report", "--draws", "0"], omni + "."), (["check"], omni + ", which is not included."),
+    ] {
+      let table = try home.pinna(words + ["--preset", "three"])
+      #expect(table.status == 0, "\(table)")
+      for sentence in [hall, omni, room] {
+        #expect(table.output.contains("\n" + sentence + "\n"), "\(table)")
+      }
+      let json = try home.pinna(words + ["--preset", "three", "--json"]).json()
+      #expect(json["feeds"] as? [String] == [hall, omni, room])
+    }
+  }
+
   @Test("check draws where each voice came out")
   func picture() throws {
     let outcome = try home.pinna("check", "--preset", "pair", "--picture", home.path + "/check.png")

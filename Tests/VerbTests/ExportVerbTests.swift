@@ -1,4 +1,5 @@
 import Acoustics
+import AudioFiles
 import FilterBanks
 import FilterDesign
 import Foundation
@@ -88,6 +89,97 @@ import Testing
     }
     #expect(try home.pinna("export", "--preset", "pair", "--to", "wav", "--force", folder).status == 0)
     #expect(try FilterBank(folder: folder) == filters)
+  }
+
+  /// A preset of every kind of feed, whose filters ship.
+  static let table = """
+    title: Table
+    device: tetramic
+    dataSource: Front
+    polarPattern: stereo
+    inputOrientation: portrait
+    gain: -4.5
+    highPass: 80
+    feeds:
+      anna: {dataSource: Left, polarPattern: cardioid, gain: -3}
+      room: {format: ambix, gain: 2}
+      low: {polarPattern: omnidirectional, highPass: 120}
+    """
+  static let tableOutputs = [
+    "out_left", "out_right", "anna", "room_w", "room_y", "room_z", "room_x", "low",
+  ]
+
+  @Test(
+    "the feeds of a preset are exported together, and the convolutions of the configuration are what render gives"
+  )
+  func feeds() throws {
+    let preset = try home.home.folder.write(Self.table, to: "config/pinna/table.yaml")
+    let folder = home.path + "/out"
+    let outcome = try home.pinna("export", "--preset", "table", "--to", "jconvolver", folder)
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(outcome.output.contains("main, anna, room, low together in feeds.conf"), "\(outcome)")
+    #expect(
+      outcome.output.hasSuffix("start the preset's feeds with: jconvolver \(folder)/feeds.conf\n"),
+      "\(outcome)")
+    let lines = try String(contentsOfFile: folder + "/feeds.conf", encoding: .utf8).split(separator: "\n")
+      .map(String.init)
+    #expect(
+      lines.filter { $0.hasPrefix("/output/name") }
+        == Self.tableOutputs.enumerated().map { "/output/name \($0 + 1) \"\($1)\"" })
+    #expect(lines.contains { $0.hasPrefix("/convolver/new 4 8 ") })
+
+    var random = SeededNoise(seed: 39)
+    let microphones = (0..<4).map { _ in random.samples(3000, amplitude: 0.25) }
+    try AudioClip(sampleRate: 48000, channels: microphones).write(wav: home.path + "/in.wav")
+    let rendered = try home.pinna(
+      "render", "--preset", "table", "--feeds", preset, "--into", home.path + "/rendered",
+      home.path + "/in.wav")
+    #expect(rendered.status == 0, "\(rendered)")
+    var outputs = [[Double]](repeating: [Double](repeating: 0, count: 3000), count: 8)
+    var clips: [String: AudioClip] = [:]
+    for line in lines where line.hasPrefix("/impulse/read") {
+      let words = line.split(separator: " ")
+      let (input, output) = try (#require(Int(words[1])) - 1, #require(Int(words[2])) - 1)
+      let gain = try #require(Double(words[3]))
+      let file = String(words[8].dropFirst().dropLast())
+      let clip = try clips[file] ?? AudioClip(path: folder + "/" + file)
+      clips[file] = clip
+      let taps = clip.channels[try #require(Int(words[7])) - 1].map { Double($0) * gain }
+      for (n, sample) in microphones[input].enumerated() {
+        for (k, tap) in taps.enumerated() where n + k < 3000 {
+          outputs[output][n + k] += Double(sample) * tap
+        }
+      }
+    }
+    var at = 0
+    for name in ["main", "anna", "room", "low"] {
+      for channel in try AudioClip(path: "\(home.path)/rendered/\(name).wav").channels {
+        let level = errorLevel(outputs[at].map { Float($0) }, channel)
+        #expect(level < -100, "\(name), output \(at): \(level) dB")
+        at += 1
+      }
+    }
+    #expect(at == 8)
+  }
+
+  @Test("exported WAV files have those of B-format, and filters.json says which file is each feed's")
+  func feedFiles() throws {
+    try home.home.folder.write(Self.table, to: "config/pinna/table.yaml")
+    let outcome = try home.pinna("export", "--preset", "table", "--to", "wav", home.path + "/out")
+    #expect(
+      outcome.status == 0 && outcome.output.contains("the files of the feeds: anna, room, low"), "\(outcome)")
+    let data = try Data(contentsOf: URL(filePath: home.path + "/out/filters.json"))
+    let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    let feeds = try #require(json["feeds"] as? [[String: Any]])
+    #expect(feeds.map { $0["name"] as? String } == ["anna", "room", "low"])
+    for (feed, channels) in zip(feeds, [8, 16, 8]) {
+      let file = try #require(feed["file"] as? String)
+      #expect(try AudioClip(path: "\(home.path)/out/\(file)").channels.count == channels, "\(feed)")
+    }
+    #expect(feeds[1]["outputs"] as? [String] == ["room_w", "room_y", "room_z", "room_x"])
+    #expect(feeds[2]["highPassHz"] as? Double == 120 && feeds[0]["gainDB"] as? Double == -3)
+    let bank = try FilterBank(folder: home.path + "/out")
+    #expect(bank.cases.contains { $0.filterCase.polarPattern == .ambix1 && $0.taps.outputs == 4 })
   }
 
   @Test("a folder whose name cannot stand between quotes is refused")

@@ -41,6 +41,7 @@ package struct ReportTable {
       lines += ["", "Weak:"]
       lines += weak.map { "  \($0.filterCase.name): \($0.weakness ?? "")" }
     }
+    if let feeds = report.feeds { lines += [""] + feeds }
     return lines.joined(separator: "\n")
   }
 

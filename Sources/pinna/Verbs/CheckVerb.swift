@@ -39,13 +39,17 @@ extension Verb {
     WorkProgress.begin("finding where each voice came out")
     let results = CheckResults(run.check.scene, run.output)
     if let picture { try CheckPicture(results, device: run.device, name: run.device.name).write(picture) }
+    let feeds =
+      run.preset.map { $0.feedRemarks(run.check.cases.map(\.selection.filterCase), on: run.device) } ?? []
     if arguments.isJSON {
       Tool.say(
         json: (results.json + [
           "device": run.device.name, "array": run.array.name, "live": isLive, "remarks": run.check.remarks,
+          "feeds": feeds.isEmpty ? nil : feeds,
         ]).text)
     } else {
       Tool.say(results.table)
+      for sentence in feeds { Tool.say(sentence) }
       for remark in run.check.remarks { Tool.say("The array was \(remark).") }
       if let picture { Tool.say("The picture is \(picture.path).") }
     }
@@ -59,6 +63,8 @@ extension Verb {
 
 /// One run of `pinna check`.
 private struct CheckRun {
+  /// Nil for that of a running Pinna.
+  let preset: Preset?
   let device: Device
   /// The device in the sound field.
   let array: Device
@@ -68,7 +74,8 @@ private struct CheckRun {
   init(offline arguments: Arguments, sampleRate: Int) throws {
     try arguments.refuseWithoutLive("--name")
     let library = PresetLibrary.standard
-    device = try arguments.presetAndDevice(in: library).device
+    let given = try arguments.presetAndDevice(in: library)
+    (preset, device) = (given.preset, given.device)
     array = try arguments["--array"].map { try library.device(named: $0) } ?? device
     check = try Self.check(device, in: array, sampleRate: sampleRate)
     output = try check.output(progress: WorkProgress.step("rendering"))
@@ -80,6 +87,7 @@ private struct CheckRun {
     }
     let running = try RunningPinna(name: arguments.name)
     let library = PresetLibrary.standard
+    preset = nil
     device = try library.device(named: running.device)
     array = try arguments["--array"].map { try library.device(named: $0) } ?? device
     try running.checkCalibration(of: device)

@@ -47,10 +47,17 @@ extension Verb {
       throw Failure(
         .unsupported, "no case of \(device.name) is usable; to see why, run: pinna design \(device.name)")
     }
+    let all = try FeedFilters(of: preset, on: device, sampleRate: rate).ambisonics.reduce(bank) {
+      try $0.adding($1)
+    }
     try folder.write(last: "filters.json") { scratch in
-      guard let program = format.program, let destination else { return try bank.write(folder: scratch) }
-      try bank.write(
-        configurationsFor: program, of: device, gain: preset.gain, highPass: preset.highPass, folder: scratch,
+      guard let program = format.program, let destination else {
+        return try all.write(folder: scratch, feeds: preset.feeds)
+      }
+      let main = Feed(
+        name: "main", selection: preset.selection, gain: preset.gain, highPass: preset.highPass)
+      try all.write(
+        configurationsFor: program, of: device, main: main, feeds: preset.feeds, folder: scratch,
         destination: destination)
     }
     let report = ExportReport(
@@ -71,14 +78,18 @@ private struct ExportReport {
   let preset: Preset
   let device: Device
 
-  /// What starts the other program with the preset's case; nil without a program, or if that case is not exported.
+  /// What starts the other program with the preset's case, or its feeds; nil without a program, or if that case is not
+  /// exported.
   private var command: String? {
     guard let program = format.program, let absolutePath,
       let filterCase = try? device.filterCase(for: preset.selection)
     else {
       return nil
     }
-    let path = bank.configurationName(of: filterCase, for: program).map { "\(absolutePath)/\($0)" }
+    let name =
+      preset.feeds.isEmpty
+      ? bank.configurationName(of: filterCase, for: program) : FilterBank.feedsName(for: program)
+    let path = name.map { "\(absolutePath)/\($0)" }
     return path.map { "\(program.command) \(Shell.word($0))" }
   }
 
@@ -86,11 +97,22 @@ private struct ExportReport {
     let written =
       "\(folder): \("case".counted(bank.cases.count)) of \(bank.device) at \(bank.sampleRate) Hz, one WAV each of "
       + "\(bank.tapCount) frames and \(2 * bank.microphones.count) channels, described by filters.json"
-    guard let program = format.program else { return written }
+    let names = preset.feeds.map(\.name).joined(separator: ", ")
+    let feeds =
+      names.isEmpty
+      ? nil
+      : format.program.map {
+        "main, \(names) together in \(FilterBank.feedsName(for: $0)), on outputs called like their ports"
+      }
+        ?? "filters.json names the files of the feeds: \(names)"
+    guard let program = format.program else {
+      return [written, feeds].compactMap(\.self).joined(separator: "\n")
+    }
     let parts: [String?] = [
       written,
       "with a configuration of \(program.title) beside each; gain \(preset.gain.value) dB, high-pass \(preset.highPass.word)",
-      command.map { "start the preset's case with: \($0)" },
+      feeds,
+      command.map { "start the preset's \(names.isEmpty ? "case" : "feeds") with: \($0)" },
     ]
     return parts.compactMap(\.self).joined(separator: "\n")
   }
@@ -99,6 +121,7 @@ private struct ExportReport {
     [
       "folder": folder, "device": bank.device, "sampleRate": bank.sampleRate, "cases": bank.cases.count,
       "taps": bank.tapCount, "delayFrames": bank.delayFrames, "format": format.rawValue, "command": command,
+      "feeds": preset.feeds.isEmpty ? nil : preset.feeds.map(\.name),
     ]
   }
 }

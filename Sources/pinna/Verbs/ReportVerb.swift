@@ -50,12 +50,17 @@ extension Verb {
       isCalibrated: arguments.has("--calibrated"),
       distance: try arguments.integer("--distance", in: 20...500).map { Double($0) / 100 })
     let written = try folder?.write(measurement) ?? []
+    var measuredReport = measurement.report
+    if !preset.feeds.isEmpty {
+      measuredReport.feeds = preset.feedRemarks(
+        measurement.report.cases.filter(\.supported).map(\.filterCase), on: device)
+    }
     if arguments.isJSON {
-      Tool.say(json: json(measurement.report))
+      Tool.say(json: json(measuredReport))
     } else {
       Tool.say(
         ReportTable(
-          measurement.report, draws: measurement.draws, isCalibrated: measurement.isCalibrated
+          measuredReport, draws: measurement.draws, isCalibrated: measurement.isCalibrated
         ).text)
       if let folder {
         Tool.say(
