@@ -134,7 +134,7 @@ extension Controller {
       onEnd()
       switch outcome {
       case .failed(let failure):
-        if failure.description != Processor.superseded { complain("\(what): \(failure)", about: source) }
+        if failure.description != Failure.superseded { complain("\(what): \(failure)", about: source) }
       case .done(let answer as TakeStartAnswer): warn("\(what): the take \(answer.take) begins")
       case .done(let answer as TakeAnswer):
         let seconds = String(format: "%.1f", answer.seconds)
