@@ -148,8 +148,8 @@ let package = Package(
       resources: [
         .embedInCode("Resources/page.html"), .embedInCode("Resources/page.css"),
         .embedInCode("Resources/page.js"), .embedInCode("Resources/controls.js"),
-        .embedInCode("Resources/drawings.js"), .embedInCode("Resources/takes.js"),
-        .embedInCode("Resources/icon.svg"),
+        .embedInCode("Resources/drawings.js"), .embedInCode("Resources/feeds.js"),
+        .embedInCode("Resources/takes.js"), .embedInCode("Resources/icon.svg"),
       ]),
     // The terminal view of a running Pinna.
     .target(

@@ -1,5 +1,8 @@
 /// A feed besides `main`: a case that is heard on ports of its own, with a gain and a high-pass of its own.
 public struct Feed: Hashable, Sendable {
+  /// The name of the feed that always exists.
+  public static let main = "main"
+
   public let name: String
   public var selection: Selection
   public var gain: Decibels
@@ -45,8 +48,11 @@ public struct Feed: Hashable, Sendable {
     let bytes = Array(name.utf8)
     return (1...32).contains(bytes.count) && isLetter(bytes[0])
       && bytes.allSatisfy { isLetter($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-      && !["main", "all", "microphones"].contains(name.lowercased())
+      && ![main, "all", "microphones"].contains(name.lowercased())
   }
+
+  /// Whether a user who writes `name` means `main`.
+  public static func isMain(_ name: String) -> Bool { name.lowercased() == main }
 
   /// The most feeds that there can be besides `main`, and the most outputs of all, `main` included.
   public static let most = 15

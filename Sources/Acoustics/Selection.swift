@@ -16,6 +16,14 @@ public struct Selection: Hashable, Sendable {
   }
 }
 
+extension Selection {
+  /// The device edges that the left and right channels point to; nil for anything but stereo.
+  public func layout(on device: Device) -> StereoLayout? {
+    guard polarPattern == .stereo, let source = try? device.dataSource(named: dataSource) else { return nil }
+    return HeadFrame(forward: source.forward, orientation: inputOrientation).map(device.layout)
+  }
+}
+
 /// One combination that has its own filter set. Mono patterns do not depend on the input orientation.
 public struct FilterCase: Hashable, Sendable {
   public let dataSource: String

@@ -12,9 +12,9 @@ extension Controller {
   final class MIDI {
     var setup: MIDISetup
     var inbox = MIDIInbox()
-    /// Whether a change that a controller made is still fading in. Its next value waits, so that a moving fader makes
-    /// one crossfade after another instead of superseding itself.
-    var isFading = false
+    /// The feeds in which a change that a controller made is still fading in. The next value waits, so that a moving
+    /// fader makes one crossfade after another instead of superseding itself.
+    var fading: Set<String> = []
     /// Where each fader, knob and switch was when it was last acted upon, from 0 to 127. Forgotten when it may have
     /// been moved unheard.
     var positions: [MIDIMap.Source: Int] = [:]
@@ -52,11 +52,11 @@ extension Controller {
     while let event = midi.inbox.pop(where: isFree) { act(on: event) }
   }
 
-  /// Program changes, takes and markers never wait; changes by controllers follow each other, and presets that are
-  /// being read.
+  /// Program changes, takes and markers never wait; changes of a feed by controllers follow each other, and presets that
+  /// are being read.
   private func isFree(_ event: MIDIInbox.Event) -> Bool {
-    guard event.controller?.target.isSetting ?? false else { return true }
-    return !midi.isFading && reads.isEmpty
+    guard let controller = event.controller, controller.target.isSetting else { return true }
+    return !midi.fading.contains(controller.feed) && reads.isEmpty
   }
 
   private func act(on event: MIDIInbox.Event) {
@@ -65,14 +65,11 @@ extension Controller {
     case .program(let program): choose(program)
     case .position(let controller, let wire):
       let last = midi.positions.updateValue(wire, forKey: controller.source)
-      let present = present(controller.target)
-      perform(controller.effect(at: wire, last: last, present: present, dataSources: names), of: controller)
+      perform(controller) { controller.effect(at: wire, last: last, present: $0, dataSources: names) }
     case .clicks(let controller, let clicks):
-      let present = present(controller.target)
-      perform(controller.effect(clicks: clicks, present: present, dataSources: names), of: controller)
+      perform(controller) { controller.effect(clicks: clicks, present: $0, dataSources: names) }
     case .presses(let controller, let presses):
-      let present = present(controller.target)
-      perform(controller.effect(presses: presses, present: present, dataSources: names), of: controller)
+      perform(controller) { controller.effect(presses: presses, present: $0, dataSources: names) }
     }
   }
 
@@ -88,33 +85,39 @@ extension Controller {
     request.attempt { try change([.preset(bank.presets[program])], of: nil, request) }
   }
 
-  /// The value of `target`, as `pinna set` takes it.
-  private func present(_ target: MIDIMap.Target) -> String {
-    switch target.action {
-    case .change(let key): processor.wanted.value(of: key).word
+  /// The value that `controller` sets, as `pinna set` takes it.
+  /// - Throws: if its feed does not exist.
+  private func present(_ controller: MIDIMap.Controller) throws -> String {
+    switch controller.target.action {
+    case .change(let key): try processor.wanted.value(of: key, feed: controller.feed).word
     case .record: SettingValue.flag(processor.state.take != nil).word
     case .mark: ""
     }
   }
 
-  private func perform(_ effect: MIDIEffect, of controller: MIDIMap.Controller) {
-    let target = controller.target
-    switch effect {
+  /// - Parameter effect: of the present value.
+  private func perform(_ controller: MIDIMap.Controller, _ effect: (String) -> MIDIEffect) {
+    let (what, feed) = ("MIDI \(controller.source), \(controller.targetName)", controller.feed)
+    let present: String
+    do { present = try self.present(controller) } catch {
+      return complain("\(what): \(error)", about: controller.source)
+    }
+    switch effect(present) {
     case .nothing: break
     case .waits(let value):
       complain(
-        "MIDI \(controller.source) stands at \(target.rawValue) \(value) and waits; move it past "
-          + "\(present(target)) to take over", about: controller.source)
+        "MIDI \(controller.source) stands at \(controller.targetName) \(value) and waits; move it past "
+          + "\(present) to take over", about: controller.source)
     case .set(let value):
-      let what = "MIDI \(controller.source), \(target.rawValue)" + (value.isEmpty ? "" : " \(value)")
-      switch target.action {
+      let what = what + (value.isEmpty ? "" : " \(value)")
+      switch controller.target.action {
       case .change(let key):
-        midi.isFading = true
-        let request = request(what, about: controller.source) { [unowned self] in midi.isFading = false }
-        request.attempt { try change([Change(key, value)], of: nil, request) }
+        midi.fading.insert(feed)
+        let request = request(what, about: controller.source) { [unowned self] in midi.fading.remove(feed) }
+        request.attempt { try setFeed(feed, [key.rawValue, value], request) }
       case .record:
         // A toggle that repeats its value is no fault.
-        guard value != present(target) else { return }
+        guard value != present else { return }
         let request = request(what, about: controller.source)
         request.attempt { try record(value, request) }
       case .mark:
@@ -134,7 +137,7 @@ extension Controller {
       onEnd()
       switch outcome {
       case .failed(let failure):
-        if failure.description != Processor.superseded { complain("\(what): \(failure)", about: source) }
+        if failure.description != Failure.superseded { complain("\(what): \(failure)", about: source) }
       case .done(let answer as TakeStartAnswer): warn("\(what): the take \(answer.take) begins")
       case .done(let answer as TakeAnswer):
         let seconds = String(format: "%.1f", answer.seconds)

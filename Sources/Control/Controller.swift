@@ -254,16 +254,12 @@ public final class Controller {
   }
 
   /// Changes a feed; `main` is one of them. With one word, answers the present value of that, without any the feed.
-  private func setFeed(_ name: String, _ words: ArraySlice<String>, _ request: Request) throws {
+  func setFeed(_ name: String, _ words: ArraySlice<String>, _ request: Request) throws {
     if words.count == 1, let word = words.first {
       let key = try Change.Key(word: word)
-      let isMain = name.lowercased() == "main"
-      guard
-        let value = try isMain ? processor.inForce.value(of: key) : processor.feed(named: name).value(of: key)
-      else { throw FeedWords.notOfFeeds(key.rawValue) }
-      return request.answer(.done([key.rawValue: value]))
+      return request.answer(.done([key.rawValue: try processor.inForce.value(of: key, feed: name)]))
     }
-    if name.lowercased() == "main" {
+    if Feed.isMain(name) {
       return words.isEmpty
         ? request.answer(.done(ChangeReport(processor.inForce)))
         : try change(Change.list(words), of: nil, request)

@@ -1,3 +1,4 @@
+import Acoustics
 import JackClient
 import Presets
 import Processor
@@ -34,8 +35,8 @@ package struct MIDIInbox {
     for message in messages where map.listens(to: message.channel) {
       switch message {
       case .programChange(_, let program):
-        // The last program is wanted, and its preset sets what controllers before it did, mute excepted.
-        events.removeAll { $0.controller.map { $0.target.isSetByPresets } ?? true }
+        // The last program is wanted, and its preset sets what controllers before it did, but for mute and feeds.
+        events.removeAll { $0.controller.map { $0.feed == Feed.main && $0.target.isSetByPresets } ?? true }
         events.append(.program(program))
       case .controlChange(_, let number, let value):
         guard let controller = map.controller(.controller(number)) else { continue }
@@ -83,8 +84,6 @@ package struct MIDIInbox {
 }
 
 extension MIDIMap.Target {
-  /// Whether it is part of what is heard, which each change fades.
-  package var isSetting: Bool { self != .record && self != .marker }
   /// Whether a preset sets it, too.
   fileprivate var isSetByPresets: Bool { isSetting && self != .mute }
 }

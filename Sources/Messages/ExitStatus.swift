@@ -41,4 +41,7 @@ public struct Failure: Error, Hashable, CustomStringConvertible {
 
   /// What a refusal during a take advises. A view with a key for it says the key.
   package static let stopHint = "stop it with: pinna record stop"
+
+  /// What becomes of a change when a newer one comes before its fade. Nothing to tell a user who made both.
+  package static let superseded = "superseded by a newer change before it could begin; see: pinna status"
 }

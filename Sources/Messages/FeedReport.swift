@@ -1,6 +1,6 @@
 import Acoustics
 
-/// A feed besides `main`, in `status` and in the answers to its methods; its properties are the JSON keys.
+/// A feed in the answers to its methods and, besides `main`, in `status`; its properties are the JSON keys.
 package struct FeedReport: Codable, Sendable {
   package var name = ""
   package var dataSource = ""
@@ -27,6 +27,26 @@ package struct FeedReport: Codable, Sendable {
       selection: Selection(
         dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation),
       gain: Decibels(gainDB), highPass: highPassHz.map { .on(Hertz($0)) } ?? .off)
+  }
+}
+
+extension StatusReport {
+  /// All feeds, `main` first.
+  package var allFeeds: [FeedReport] { [main] + (feeds ?? []) }
+
+  /// What is said of `main`, in a feed's words.
+  private var main: FeedReport {
+    var report = FeedReport()
+    report.name = Feed.main
+    report.dataSource = dataSource
+    report.polarPattern = polarPattern
+    report.inputOrientation = inputOrientation
+    report.gainDB = gainDB
+    report.highPassHz = highPassHz
+    report.muted = muted
+    report.outputs = levels.outputs
+    report.isHeard = true
+    return report
   }
 }
 

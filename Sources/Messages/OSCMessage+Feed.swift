@@ -1,4 +1,12 @@
+import Acoustics
+
 extension OSCMessage {
+  /// The message that sets one value of a feed, or of `main`.
+  package init(set key: Change.Key, of feed: String, to value: String) {
+    let owner = feed == Feed.main ? "/pinna" : "/pinna/feed/\(feed)"
+    self.init("\(owner)/set/\(key.rawValue)", [.string(value)])
+  }
+
   /// The message for `/pinna/feed/set` that one to `/pinna/feed/NAME/set` or `/pinna/feed/NAME/set/SETTING` stands for;
   /// any other as it is.
   package var withFeedAsArgument: OSCMessage {

@@ -28,7 +28,7 @@ final class CommandQueues: Sendable {
     let row = command.row
     let mustStart = queues.withLock { queues in
       var queue = queues[row] ?? Queue()
-      if row.isSetting { queue.waiting = [] }
+      if row.isSetting { queue.waiting.removeAll { $0.message.path == command.message.path } }
       if queue.waiting.count < Self.longest { queue.waiting.append(command) }
       defer {
         queue.isBusy = true
@@ -73,6 +73,7 @@ final class CommandQueues: Sendable {
       if answer.status == .usage, answer.text.hasPrefix("unknown method") {
         return .failed("this Pinna is older than the view and cannot do that")
       }
+      if answer.text == Failure.superseded { return .done(kept: nil) }
       guard answer.status == .done else { return .failed(answer.text) }
       return .done(kept: (try? answer.document() as Deferral)?.kept)
     } catch {

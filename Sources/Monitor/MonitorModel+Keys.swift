@@ -4,7 +4,8 @@ import Messages
 import Text
 
 extension MonitorModel {
-  static let corners: [Double?] = [nil, 40, 60, 80, 100, 120, 160, 200, 300]
+  /// In hertz; 0 is off.
+  private static let corners: [Double] = [0, 40, 60, 80, 100, 120, 160, 200, 300]
 
   /// Obeys a key.
   /// - Returns: the requests that it asks for.
@@ -19,25 +20,7 @@ extension MonitorModel {
     case "q": isDone = true
     case "?": overlay = .help
     case " ", "c": (holds, clips) = ([:], [])
-    case "d", "D":
-      let choices = input?.dataSources?.map(\.name) ?? []
-      return step(.source, character == "d" ? 1 : -1, choices, status?.dataSource, "data-source", now)
-    case "p", "P":
-      let choices = source?.supportedPolarPatterns.map(\.rawValue) ?? []
-      return step(.pattern, character == "p" ? 1 : -1, choices, status?.polarPattern.rawValue, "pattern", now)
-    case "o", "O":
-      let choices = InputOrientation.allCases.map(\.rawValue)
-      return step(
-        .orientation, character == "o" ? 1 : -1, choices, status?.inputOrientation.rawValue, "orientation",
-        now)
-    case "+", "=": return changeGain(1, now)
-    case "-", "_": return changeGain(-1, now)
-    case "h", "H":
-      return stepHighPass(character == "h" ? 1 : -1, now)
-    case "m":
-      guard let status else { return [] }
-      let isMuted = attempts[.mute].map { $0.value == "on" } ?? status.muted
-      return [set(.mute, "mute", isMuted ? "off" : "on", now)]
+    case "f", "F": chooseFeed(character == "f" ? 1 : -1, now)
     case "s":
       overlay = .presets(selected: presets.firstIndex { $0 == status?.preset } ?? 0)
     case "r": return record(now)
@@ -47,53 +30,83 @@ extension MonitorModel {
     case "l":
       let index = levels?.microphones.firstIndex { $0.name == status?.listening }
       overlay = .microphones(selected: index.map { $0 + 1 } ?? 0)
-    default: break
+    default: return change(by: character, now)
     }
     return []
   }
 
-  // MARK: Settings
+  // MARK: The settings of a feed
 
-  private mutating func set(_ row: Row, _ key: String, _ value: String, _ now: Instant) -> Command {
+  /// What a key changes of the chosen feed, and which way.
+  private static let changes: [Character: (row: Row, step: Int)] = [
+    "d": (.source, 1), "D": (.source, -1), "p": (.pattern, 1), "P": (.pattern, -1),
+    "o": (.orientation, 1), "O": (.orientation, -1), "+": (.gain, 1), "=": (.gain, 1), "-": (.gain, -1),
+    "_": (.gain, -1), "h": (.highPass, 1), "H": (.highPass, -1), "m": (.mute, 1),
+  ]
+
+  private mutating func change(by character: Character, _ now: Instant) -> [Command] {
+    guard status != nil, let (row, step) = Self.changes[character], let key = row.setting else { return [] }
+    guard let feed, let inForce = feed.value(of: key)?.word else {
+      refuse(row, "there is no feed \(chosenFeed) any more; f chooses another", now)
+      return []
+    }
+    // Presses count on from what was tried last.
+    let present = attempts[row]?.value ?? inForce
+    guard let value = value(of: row, step, after: present, feed), row == .gain || value != present else {
+      refuse(row, "there is no other choice", now)
+      return []
+    }
     attempts[row] = Attempt(value: value, end: now + .seconds(3))
-    return Command(row, "/pinna/set/\(key)", value)
+    return [Command(row, OSCMessage(set: key, of: feed.name, to: value))]
+  }
+
+  /// The value that a key asks for, as `pinna set` takes it; nil if there is none to choose.
+  private func value(of row: Row, _ step: Int, after present: String, _ feed: FeedReport) -> String? {
+    switch row {
+    case .source: choice(input?.dataSources?.map(\.name) ?? [], step, after: present)
+    case .pattern: choice(patterns(of: feed), step, after: present)
+    case .orientation: choice(InputOrientation.allCases.map(\.rawValue), step, after: present)
+    case .gain: String(format: "%g", min(max((Double(present) ?? 0) + Double(step), -60), 24))
+    case .highPass: corner(step, after: Double(present) ?? 0)
+    case .mute: present == "on" ? "off" : "on"
+    case .feed, .preset, .record, .marker, .listen: nil
+    }
+  }
+
+  private func choice(_ choices: [String], _ step: Int, after present: String) -> String? {
+    guard !choices.isEmpty else { return nil }
+    return choices.firstIndex(of: present).map { choices[($0 + step + choices.count) % choices.count] }
+      ?? choices[0]
+  }
+
+  /// - Parameter present: in hertz; 0 if it is off.
+  private func corner(_ step: Int, after present: Double) -> String {
+    // A corner between two of the list goes to the next in the key's direction.
+    let corners = Self.corners
+    let next = step > 0 ? corners.first { $0 > present } ?? 0 : corners.last { $0 < present } ?? corners.last!
+    return next == 0 ? "off" : String(format: "%g", next)
+  }
+
+  private mutating func chooseFeed(_ step: Int, _ now: Instant) {
+    let names = status?.allFeeds.map(\.name) ?? []
+    guard names.contains(where: { $0 != chosenFeed }) else {
+      return refuse(.feed, "there is only main; add one with: pinna feed add", now)
+    }
+    let index = names.firstIndex(of: chosenFeed)
+    chosenFeed = names[index.map { ($0 + step + names.count) % names.count } ?? 0]
+    attempts = [:]
+  }
+
+  /// Those that the data source of `feed` offers. Its ports stay, so `main` alone changes between mono and stereo.
+  private func patterns(of feed: FeedReport) -> [String] {
+    let source = input?.dataSources?.first { $0.name == feed.dataSource }
+    return (source?.supportedPolarPatterns ?? []).filter {
+      feed.name == Feed.main || $0.outputs == feed.polarPattern.outputs
+    }.map(\.rawValue)
   }
 
   private mutating func refuse(_ row: Row, _ reason: String, _ now: Instant) {
     notices[row] = Notice(kind: .refusal, text: reason, end: now + Self.refusalTime)
-  }
-
-  /// Asks for the choice after or before the one in force, or that was tried last.
-  private mutating func step(
-    _ row: Row, _ step: Int, _ choices: [String], _ inForce: String?, _ key: String, _ now: Instant
-  ) -> [Command] {
-    guard let inForce else { return [] }
-    guard choices.contains(where: { $0 != inForce }) else {
-      refuse(row, "there is no other choice", now)
-      return []
-    }
-    let index = choices.firstIndex { $0 == attempts[row]?.value ?? inForce }
-    let next = index.map { ($0 + step + choices.count) % choices.count } ?? 0
-    return [set(row, key, choices[next], now)]
-  }
-
-  private mutating func changeGain(_ step: Double, _ now: Instant) -> [Command] {
-    guard let status else { return [] }
-    let before = attempts[.gain].flatMap { Double($0.value) } ?? status.gainDB
-    let gain = min(max(before + step, -60), 24)
-    return [set(.gain, "gain", String(format: "%g", gain), now)]
-  }
-
-  private mutating func stepHighPass(_ step: Int, _ now: Instant) -> [Command] {
-    guard let status else { return [] }
-    let before = attempts[.highPass].map { Double($0.value) } ?? status.highPassHz
-    // A corner between two of the list goes to the next in the key's direction.
-    let corners = Self.corners.map { $0 ?? 0 }
-    let at = before ?? 0
-    let next =
-      step > 0
-      ? corners.first { $0 > at } ?? corners[0] : corners.last { $0 < at } ?? corners[corners.count - 1]
-    return [set(.highPass, "high-pass", next == 0 ? "off" : String(format: "%g", next), now)]
   }
 
   // MARK: Takes

@@ -1,3 +1,4 @@
+import Acoustics
 import Messages
 
 /// All that the view shows: what Pinna said last, what is remembered of it (holds, clips), and where the user is.
@@ -53,6 +54,8 @@ package struct MonitorModel: Sendable {
   var clips: Set<String> = []
   private var clippedSamples: Int?
 
+  /// Name of the feed that keys act on. It stays when there is no such feed any more: then keys do nothing.
+  var chosenFeed = Feed.main
   var notices: [Row: Notice] = [:]
   var attempts: [Row: Attempt] = [:]
   var overlay: Overlay?
@@ -147,7 +150,6 @@ package struct MonitorModel: Sendable {
 
   var input: InputsReport.Input? { inputs?.inputs.first { $0.active } }
 
-  var source: InputsReport.DataSourceReport? {
-    input?.dataSources?.first { $0.name == status?.dataSource }
-  }
+  /// The feed that keys act on; nil if there is no such feed.
+  var feed: FeedReport? { status?.allFeeds.first { $0.name == chosenFeed } }
 }

@@ -2,7 +2,7 @@ import Messages
 import Text
 
 extension MonitorView {
-  /// Both outputs, their correlation, those of other feeds as far as they leave room, and every microphone, in as many
+  /// Both outputs, their correlation, other feeds as far as microphones leave room, and every microphone, in as many
   /// columns as they need.
   mutating func drawMeters(_ rows: Range<Int>, _ columns: Range<Int>) {
     let outputs = model.levels?.outputs ?? []
@@ -17,12 +17,8 @@ extension MonitorView {
     drawCorrelation(row, columns)
     row += 1
     let microphones = model.levels?.microphones ?? []
-    let spare = rows.upperBound - row - 2 - min(8, microphones.count)
-    for level in (model.levels?.feeds ?? []).prefix(max(0, spare)) {
-      drawMeter(row, columns, level, label: level.name.clipped(to: 8), labelWidth: 9, labelStyle: .plain)
-      row += 1
-    }
-    row += 1
+    let end = max(row, rows.upperBound - 2 - min(8, microphones.count))
+    row = drawFeeds(row..<end, columns) + 1
     let room = row + 1..<rows.upperBound
     grid.put(row, columns.lowerBound, "MICROPHONES", .dim)
     let count = max(1, (microphones.count + room.count - 1) / max(1, room.count))
@@ -36,6 +32,53 @@ extension MonitorView {
       let end = count == 1 ? columns.upperBound : start + width - 1
       drawMicrophone(room.lowerBound + index % height, start..<end, level, index, digits)
     }
+  }
+
+  /// The meters of feeds besides `main`, the chosen one first: whole feeds as far as they fit, then how many more there
+  /// are, and of which feeds.
+  /// - Returns: the row after them.
+  private mutating func drawFeeds(_ rows: Range<Int>, _ columns: Range<Int>) -> Int {
+    let all = model.status?.feeds ?? []
+    let feeds = all.filter { $0.name == model.chosenFeed } + all.filter { $0.name != model.chosenFeed }
+    let levels = Dictionary(
+      (model.levels?.feeds ?? []).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let fit = feeds.reduce(0) { $0 + $1.outputs.count } <= rows.count
+    let end = fit ? rows.upperBound : rows.upperBound - 1
+    var row = rows.lowerBound
+    var hidden: [(name: String, count: Int)] = []
+    for feed in feeds {
+      // The chosen one is cut where there is not room for all of it.
+      let room = max(0, end - row)
+      let count = feed.outputs.count <= room || feed.name == model.chosenFeed ? feed.outputs.count : 0
+      for (output, channel) in zip(feed.outputs, feed.feed.channelNames).prefix(min(count, room)) {
+        let level = levels[output.name] ?? output
+        let style: Style = feed.name == model.chosenFeed ? .strong : .plain
+        drawMeter(
+          row, columns, level, label: Self.label(feed, channel), labelWidth: 9, labelStyle: style)
+        row += 1
+      }
+      let rest = feed.outputs.count - min(count, room)
+      if rest > 0 { hidden.append((feed.name, rest)) }
+    }
+    guard !hidden.isEmpty, row < rows.upperBound else { return row }
+    let count = hidden.reduce(0) { $0 + $1.count }
+    let text = "+ \(count) more: \(hidden.map(\.name).joined(separator: ", "))"
+    grid.put(row, columns.lowerBound, text.clipped(to: columns.count), .info)
+    return row + 1
+  }
+
+  /// A channel of a feed in 8 cells: "anna", "kitc…1 L", "room 12".
+  private static func label(_ feed: FeedReport, _ channel: String) -> String {
+    let word =
+      switch feed.outputs.count {
+      case 1: ""
+      case 2: " " + channel.prefix(1).uppercased()
+      default: " " + channel
+      }
+    let room = 8 - word.count
+    // Names of several often differ in their ends.
+    let name = feed.name.count <= room ? feed.name : "\(feed.name.prefix(room - 2))…\(feed.name.suffix(1))"
+    return name + word
   }
 
   private mutating func drawMicrophone(

@@ -26,7 +26,7 @@ extension MonitorView {
     let lines = keys.map { "\($0)\(String(repeating: " ", count: 9 - $0.count))\($1)" }
     drawBox(
       rows,
-      ["Keys", ""] + lines + ["", "Bar: RMS; ┃ peak, ╎ hold. CLIP stays until c."]
+      ["Keys"] + lines + ["Bar: RMS; ┃ peak, ╎ hold. CLIP stays until c."]
     ) { $0 == 0 ? .strong : .plain }
   }
 

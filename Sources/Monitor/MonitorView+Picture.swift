@@ -10,8 +10,10 @@ extension MonitorView {
         rows.lowerBound + 1, columns.lowerBound, "no picture of \(status.device)", .dim, limit: columns.count)
       return
     }
+    let feed = model.feed ?? status.allFeeds[0]
     let view = picture.view(
-      dataSource: status.dataSource, orientation: status.inputOrientation, isStereo: status.layout != nil)
+      dataSource: feed.dataSource, orientation: feed.inputOrientation,
+      isStereo: feed.polarPattern == .stereo)
     // L, R and forward stand on an edge around the device.
     let inner = rows.lowerBound + 1..<rows.upperBound - 2
     let body = columns.lowerBound + 9..<columns.upperBound - 9

@@ -45,12 +45,9 @@ extension MonitorView {
   private func value(of row: Row) -> (String, Style) {
     guard let status = model.status else { return ("–", .dim) }
     switch row {
-    case .source: return (status.dataSource, .strong)
-    case .pattern: return (status.polarPattern.rawValue, .strong)
-    case .orientation: return (status.inputOrientation.rawValue, status.layout == nil ? .dim : .strong)
-    case .gain: return (String(format: "%+.1f dB", status.gainDB), .strong)
-    case .highPass: return (status.highPassHz.map { String(format: "%g Hz", $0) } ?? "off", .strong)
-    case .mute: return status.muted ? ("MUTED", .alarmBlock) : ("off", .strong)
+    case .feed, .source, .pattern, .orientation, .gain, .highPass, .mute:
+      return model.feed.map { value(of: row, $0, in: status) }
+        ?? (row == .feed ? ("\(model.chosenFeed): gone", .alarmBlock) : ("–", .dim))
     case .preset: return (status.preset, .strong)
     case .record:
       switch status.state {
@@ -61,6 +58,23 @@ extension MonitorView {
     case .marker: return (status.take?.markers.map { String($0) } ?? "–", .strong)
     case .listen:
       return status.listening.map { ("only \($0)", .cautionBlock) } ?? ("off", .strong)
+    }
+  }
+
+  private func value(of row: Row, _ feed: FeedReport, in status: StatusReport) -> (String, Style) {
+    switch row {
+    case .feed:
+      let names = status.allFeeds.map(\.name)
+      let count = names.count == 1 ? "" : " (\(names.firstIndex(of: feed.name)! + 1) of \(names.count))"
+      return feed.isHeard ? (feed.name + count, .strong) : ("\(feed.name): not heard", .caution)
+    case .source: return (feed.dataSource, .strong)
+    case .pattern: return (feed.polarPattern.rawValue, .strong)
+    case .orientation:
+      return (feed.inputOrientation.rawValue, feed.polarPattern.isOriented ? .strong : .dim)
+    case .gain: return (String(format: "%+.1f dB", feed.gainDB), .strong)
+    case .highPass: return (feed.highPassHz.map { String(format: "%g Hz", $0) } ?? "off", .strong)
+    case .mute: return feed.muted ? ("MUTED", .alarmBlock) : ("off", .strong)
+    case .preset, .record, .marker, .listen: return ("", .plain)
     }
   }
 }

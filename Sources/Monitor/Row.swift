@@ -1,8 +1,9 @@
+import Acoustics
 import Messages
 
 /// What keys change. Each has a row in the view, where a refusal appears, and at most one request under way.
 package enum Row: String, CaseIterable, Hashable, Sendable {
-  case source, pattern, orientation, gain, highPass, mute, preset, record, marker, listen
+  case feed, source, pattern, orientation, gain, highPass, mute, preset, record, marker, listen
 
   package struct Words {
     let title: String
@@ -16,6 +17,8 @@ package enum Row: String, CaseIterable, Hashable, Sendable {
   /// What its row and the help say.
   package var words: Words {
     switch self {
+    case .feed:
+      Words(title: "Feed", key: "f", keys: "f F", effect: "next or previous feed, which d to m change")
     case .source: Words(title: "Source", key: "d", keys: "d D", effect: "next or previous data source")
     case .pattern: Words(title: "Pattern", key: "p", keys: "p P", effect: "next or previous polar pattern")
     case .orientation:
@@ -33,6 +36,19 @@ package enum Row: String, CaseIterable, Hashable, Sendable {
     }
   }
 
+  /// What it sets of the chosen feed; nil if it does something else.
+  var setting: Change.Key? {
+    switch self {
+    case .source: .dataSource
+    case .pattern: .pattern
+    case .orientation: .orientation
+    case .gain: .gain
+    case .highPass: .highPass
+    case .mute: .mute
+    case .feed, .preset, .record, .marker, .listen: nil
+    }
+  }
+
   /// Whether a newer request of the row takes the place of one that has not been sent.
   var isSetting: Bool { ![.record, .marker].contains(self) }
 
@@ -46,8 +62,12 @@ package struct Command: Hashable, Sendable {
   package let message: OSCMessage
 
   init(_ row: Row, _ path: String, _ words: String...) {
+    self.init(row, OSCMessage(path, words.map { .string($0) }))
+  }
+
+  init(_ row: Row, _ message: OSCMessage) {
     self.row = row
-    message = OSCMessage(path, words.map { .string($0) })
+    self.message = message
   }
 }
 

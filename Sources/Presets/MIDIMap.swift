@@ -13,6 +13,9 @@ public struct MIDIMap: Hashable, Sendable {
     case marker
     public static let kind = "MIDI target"
 
+    /// Whether it is a value of a feed, which each change fades.
+    public var isSetting: Bool { self != .record && self != .marker }
+
     /// What kind of value it has, with the scale of a control whose file gives none.
     public var standardScale: Scale {
       switch self {
@@ -95,13 +98,24 @@ public struct MIDIMap: Hashable, Sendable {
     /// Nil for positions.
     public let encoding: RelativeEncoding?
     public let target: Target
+    /// Name of the feed whose value it sets.
+    public let feed: String
     public let scale: Scale
 
-    public init(_ source: Source, _ target: Target, scale: Scale? = nil, encoding: RelativeEncoding? = nil) {
+    public init(
+      _ source: Source, _ target: Target, of feed: String = Feed.main, scale: Scale? = nil,
+      encoding: RelativeEncoding? = nil
+    ) {
       self.source = source
       self.encoding = encoding
       self.target = target
+      self.feed = feed
       self.scale = scale ?? target.standardScale
+    }
+
+    /// What it sets, in words: "gain", "gain of anna".
+    public var targetName: String {
+      feed == Feed.main ? target.rawValue : "\(target.rawValue) of \(feed)"
     }
   }
 

@@ -9,6 +9,7 @@ import Acoustics
 ///   - {controller: 7, sets: gain, from: -60, to: 6}   # dB
 ///   - {controller: 16, sets: gain, relative: twos-complement, click: 1}
 ///   - {controller: 64, sets: mute}                    # on from 64 on
+///   - {controller: 8, sets: gain, feed: anna}
 ///   - {controller: 20, sets: orientation, values: [portrait, landscapeRight]}
 ///   - {note: 36, sets: record}                        # each press starts or ends a take
 /// ```
@@ -41,7 +42,7 @@ public enum MIDIMapFile {
       let controller = try controller(entry)
       if let other = map.controller(controller.source) {
         throw entry.failure(
-          "uses \(controller.source), which sets \(other.target.rawValue) already; remove one of them")
+          "uses \(controller.source), which sets \(other.targetName) already; remove one of them")
       }
       map.controllers.append(controller)
     }
@@ -50,16 +51,18 @@ public enum MIDIMapFile {
 
   private static func controller(_ reader: YAMLReader) throws(DescriptionError) -> MIDIMap.Controller {
     let fields = try reader.fields([
-      "controller", "note", "sets", "relative", "from", "to", "click", "values",
+      "controller", "note", "sets", "feed", "relative", "from", "to", "click", "values",
     ])
     let source = try source(reader, fields)
     let target = try fields.required("sets", example: "gain").word(MIDIMap.Target.self)
+    let feed = try fields.optional("feed")?.feedName() ?? Feed.main
     let encoding = try fields.optional("relative")?.word(MIDIMap.RelativeEncoding.self)
     func refuse(_ keys: [String], _ reason: String) throws(DescriptionError) {
       for key in keys { if let field = fields.optional(key) { throw field.failure(reason) } }
     }
     let numbers = ["from", "to", "click"]
     let none = "cannot be given for \(target.rawValue); remove it"
+    if !target.isSetting { try refuse(["feed"], none) }
     if encoding == nil { try refuse(["click"], "is for relative controllers only; remove it") }
     if case .note = source { try refuse(["relative"], "is for controllers only; remove it") }
     var scale = target.standardScale
@@ -81,7 +84,7 @@ public enum MIDIMapFile {
       try refuse(numbers + ["values"], none)
       try refuse(["relative"], "is for encoders, and \(target.rawValue) needs a button or a pad; remove it")
     }
-    return MIDIMap.Controller(source, target, scale: scale, encoding: encoding)
+    return MIDIMap.Controller(source, target, of: feed, scale: scale, encoding: encoding)
   }
 
   private static func source(_ reader: YAMLReader, _ fields: YAMLFields) throws(DescriptionError)
@@ -121,7 +124,7 @@ public enum MIDIMapFile {
     if let other = old.controller(new.source) {
       throw DescriptionError(
         file: file, position: nil,
-        message: "\(new.source) sets \(other.target.rawValue) already; remove it there first")
+        message: "\(new.source) sets \(other.targetName) already; remove it there first")
     }
     let lineEnd = text.contains("\r\n") ? "\r\n" : "\n"
     var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
@@ -153,6 +156,7 @@ public enum MIDIMapFile {
       case .note(let number): "note: \(number)"
       }
     fields += ", sets: \(controller.target.rawValue)"
+    if controller.feed != Feed.main { fields += ", feed: \(controller.feed)" }
     if let encoding = controller.encoding { fields += ", relative: \(encoding.rawValue)" }
     switch controller.scale {
     case .range(let range):
@@ -168,6 +172,16 @@ public enum MIDIMapFile {
 }
 
 extension YAMLReader {
+  /// Reads the name of a feed, which need not exist.
+  fileprivate func feedName() throws(DescriptionError) -> String {
+    let name = try string()
+    if Feed.isMain(name) { return Feed.main }
+    guard Feed.isName(name) else {
+      throw failure("is \(name.quoted), which cannot name a feed; write letters and digits, such as anna")
+    }
+    return name
+  }
+
   /// Reads a whole number within `range`.
   /// - Parameter word: a word that is allowed, too, for messages.
   func integer(in range: ClosedRange<Int>, or word: String? = nil) throws(DescriptionError) -> Int {

@@ -49,58 +49,17 @@ extension Processor {
   }
 }
 
-/// One value of a setting: a JSON value in answers, an argument in feedback.
-package enum SettingValue: Hashable, Sendable, Encodable {
-  case word(String)
-  case number(Double)
-  /// On or off. Feedback has 1 or 0, which the toggles of control surfaces understand.
-  case flag(Bool)
-
-  var argument: OSCMessage.Argument {
-    switch self {
-    case .word(let text): .string(text)
-    case .number(let number): .float(Float(number))
-    case .flag(let isOn): .integer(isOn ? 1 : 0)
-    }
-  }
-
-  /// As `pinna set` takes it.
-  package var word: String {
-    switch self {
-    case .word(let text): text
-    case .number(let number): number == number.rounded() ? "\(Int(number))" : "\(number)"
-    case .flag(let isOn): (isOn ? Switch.on : .off).rawValue
-    }
-  }
-
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    switch self {
-    case .word(let text): try container.encode(text)
-    case .number(let number): try container.encode(number)
-    case .flag: try container.encode(word)
-    }
-  }
-}
-
-extension Feed {
-  /// Nil for what belongs to all feeds.
-  package func value(of key: Change.Key) -> SettingValue? {
-    switch key {
-    case .dataSource: .word(selection.dataSource)
-    case .pattern: .word(selection.polarPattern.rawValue)
-    case .orientation: .word(selection.inputOrientation.rawValue)
-    case .gain: .number(gain.value)
-    case .highPass: highPass.frequency.map { .number($0.value) } ?? .word("off")
-    case .mute: .flag(muted)
-    case .input, .output, .listen: nil
-    }
-  }
-}
-
 extension Setting {
+  /// A value of a feed, or of `main`.
+  /// - Throws: if there is no such feed, or the value belongs to all.
+  package func value(of key: Change.Key, feed name: String) throws -> SettingValue {
+    if Feed.isMain(name) { return value(of: key) }
+    guard let value = try feed(named: name).value(of: key) else { throw FeedWords.notOfFeeds(key.rawValue) }
+    return value
+  }
+
   package func value(of key: Change.Key) -> SettingValue {
-    var main = Feed(name: "main", selection: selection, gain: gain, highPass: highPass)
+    var main = Feed(name: Feed.main, selection: selection, gain: gain, highPass: highPass)
     main.muted = muted
     if let value = main.value(of: key) { return value }
     return switch key {

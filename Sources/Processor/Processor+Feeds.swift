@@ -24,13 +24,14 @@ extension Processor {
   /// Changes a feed. Answers when the change is heard.
   package func setFeed(_ name: String, _ words: FeedWords, _ request: Request) throws {
     try refuseFeedsNow()
-    var feed = try feed(named: name)
+    let old = try wanted.feed(named: name)
+    var feed = old
     try words.apply(to: &feed, of: wanted.device)
     let others = wanted.feeds.filter { $0.name != name }
     if let obstacle = FeedNames.obstacle(to: feed, among: others, of: wanted.device) {
       throw Failure(.usage, obstacle)
     }
-    let ports = try self.feed(named: name).portNames
+    let ports = old.portNames
     guard feed.portNames == ports else {
       throw Failure(
         .usage,
@@ -45,25 +46,13 @@ extension Processor {
   /// Removes a feed. Answers when its ports have gone.
   package func removeFeed(_ name: String, _ request: Request) throws {
     try refuseFeedsNow()
-    if name.lowercased() == "main" {
+    if Feed.isMain(name) {
       throw Failure(
         .usage, "the feed main cannot be removed: it always exists; mute it with: pinna set --mute on")
     }
-    _ = try feed(named: name)
+    _ = try wanted.feed(named: name)
     want(wanted.feeds.filter { $0.name != name })
     wait(for: name, nil, request)
-  }
-
-  /// - Throws: `UnknownWord` if nobody wants such a feed.
-  package func feed(named name: String) throws -> Feed {
-    guard let feed = wanted.feeds.first(where: { $0.name == name }) else {
-      if wanted.feeds.isEmpty {
-        throw Failure(
-          .usage, "there is no feed \(name.quoted) besides main; add one with: pinna feed add NAME")
-      }
-      throw UnknownWord(kind: "feed", word: name, choices: wanted.feeds.map(\.name))
-    }
-    return feed
   }
 
   private func refuseFeedsNow() throws(Failure) {
@@ -90,7 +79,7 @@ extension Processor {
 
   private func wait(for name: String, _ feed: Feed?, _ request: Request) {
     feeds.obstacles[name] = nil
-    for other in feeds.waiting where other.name == name { other.request.fail(.failed, Self.superseded) }
+    for other in feeds.waiting where other.name == name { other.request.fail(.failed, Failure.superseded) }
     feeds.waiting.removeAll { $0.name == name }
     // A design may take minutes; its own limit ends it.
     feeds.waiting.append(
@@ -266,7 +255,7 @@ extension Processor {
         feeds.obstacles[name] = nil
         waiting.request.fail(obstacle.failure)
       } else if wanted.feeds.first(where: { $0.name == name }) != waiting.feed {
-        waiting.request.fail(.failed, Self.superseded)
+        waiting.request.fail(.failed, Failure.superseded)
       } else if hasPassed(waiting.deadline) {
         waiting.request.fail(.failed, Self.stalled)
       }
@@ -295,7 +284,7 @@ extension Processor {
 
   /// - Throws: `UnknownWord` if nobody wants such a feed.
   package func feedAnswer(_ name: String) throws -> FeedAnswer {
-    FeedAnswer(feed: feedReport(try feed(named: name)))
+    FeedAnswer(feed: feedReport(try wanted.feed(named: name)))
   }
 
   /// All feeds besides `main`.

@@ -32,8 +32,8 @@ extension Processor {
   /// - Parameter names: nil for `main` alone, empty for all.
   /// - Throws: `UnknownWord` for one that there is not; a `Failure` for one that is not heard yet.
   private func feeds(ofTake names: [String]?) throws -> [String] {
-    guard let names else { return ["main"] }
-    let all = ["main"] + wanted.feeds.map(\.name)
+    guard let names else { return [Feed.main] }
+    let all = [Feed.main] + wanted.feeds.map(\.name)
     let chosen = names.isEmpty ? all : all.filter(names.contains)
     if let unknown = names.first(where: { !all.contains($0) }) {
       throw UnknownWord(kind: "feed", word: unknown, choices: all + ["all"])

@@ -216,7 +216,7 @@ package final class Processor {
       substitutionBegan(ticket, frame: frame, takeFrame: takeFrame)
     case .superseded(let ticket):
       if substitutionEnded(ticket, isInForce: false) || feedChangeEnded(ticket, isInForce: false) { return }
-      heard.superseded(ticket)?.fail(.failed, Self.superseded)
+      heard.superseded(ticket)?.fail(.failed, Failure.superseded)
     case .refused(let ticket, _):
       if feedChangeEnded(ticket, isInForce: false) { return }
       heard.refused(ticket)?.fail(.refused, recordingReason)
@@ -249,7 +249,6 @@ package final class Processor {
     }
   }
 
-  package static let superseded = "superseded by a newer change before it could begin; see: pinna status"
   static let stalled = "the JACK server runs no periods"
 
   /// Fails all pending changes: the callback that received them will not report again.

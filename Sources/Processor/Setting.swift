@@ -60,6 +60,16 @@ public struct Setting: Hashable, Sendable {
   /// Replaces the feeds besides `main`.
   package mutating func want(_ feeds: [Feed]) { self.feeds = feeds.map { $0.moved(to: device) } }
 
+  /// - Throws: `UnknownWord` or a `Failure`, if there is no such feed besides `main`.
+  package func feed(named name: String) throws -> Feed {
+    if let feed = feeds.first(where: { $0.name == name }) { return feed }
+    guard !feeds.isEmpty else {
+      throw Failure(
+        .usage, "there is no feed \(name.quoted) besides main; add one with: pinna feed add NAME")
+    }
+    throw UnknownWord(kind: "feed", word: name, choices: feeds.map(\.name))
+  }
+
   /// Puts another input in the route. Restores the last selection on it; otherwise keeps as much of the current
   /// selection as the input offers.
   public mutating func choose(_ input: Device) {
@@ -111,14 +121,6 @@ public struct Setting: Hashable, Sendable {
     var setting = self
     setting.listening = nil
     return setting
-  }
-}
-
-extension Selection {
-  /// The device edges that the left and right channels point to; nil for anything but stereo.
-  func layout(on device: Device) -> StereoLayout? {
-    guard polarPattern == .stereo, let source = try? device.dataSource(named: dataSource) else { return nil }
-    return HeadFrame(forward: source.forward, orientation: inputOrientation).map(device.layout)
   }
 }
 

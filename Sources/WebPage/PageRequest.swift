@@ -28,17 +28,22 @@ package struct PageRequest: Sendable {
       throw Failure(
         .usage, "an argument is longer than \(Self.longestArgument) bytes, or contains a zero byte")
     }
-    let keys = stride(from: 0, to: arguments.count, by: 2).map { arguments[$0] }
-    func arePairs(of known: [String]) -> Bool {
-      arguments.count % 2 == 0 && keys.allSatisfy(known.contains)
+    let settings = Change.Key.allCases.map(\.rawValue)
+    func arePairs(_ words: ArraySlice<String>, of known: [String]) -> Bool {
+      words.count % 2 == 0
+        && stride(from: words.startIndex, to: words.endIndex, by: 2).allSatisfy { known.contains(words[$0]) }
     }
     let isOffered =
       switch request.method {
-      case "/pinna/set": !arguments.isEmpty && arePairs(of: Change.Key.allCases.map(\.rawValue))
+      case "/pinna/set": !arguments.isEmpty && arePairs(arguments[...], of: settings)
+      case OSCMethod.feedSet: arguments.count > 1 && arePairs(arguments.dropFirst(), of: settings)
+      case "/pinna/feed/add":
+        !arguments.isEmpty && arePairs(arguments.dropFirst(), of: settings + ["format", "order"])
       // Neither a folder nor the key dir: takes go to the takes folder.
-      case "/pinna/record/start": arePairs(of: ["raw", "format"])
+      case "/pinna/record/start": arePairs(arguments[...], of: ["raw", "format"])
       case "/pinna/record/stop", "/pinna/preset/cancel": arguments.isEmpty
-      case "/pinna/preset/use", "/pinna/record/marker", "/pinna/record/title": arguments.count == 1
+      case "/pinna/preset/use", "/pinna/record/marker", "/pinna/record/title", "/pinna/feed/remove":
+        arguments.count == 1
       default: false
       }
     guard isOffered else {

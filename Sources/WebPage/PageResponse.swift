@@ -52,7 +52,8 @@ struct PageResponse: Sendable {
       case .refused, .incompleteTake: 409
       case .unsupported: 422
       case .noServer, .notRunning: 503
-      case .failed: 500
+      // The page shows what the newer change asked for.
+      case .failed: answer.text == Failure.superseded ? 200 : 500
       }
     self.init(status, type: "application/json; charset=utf-8", body: .bytes(Array(text.utf8)))
   }

@@ -1,6 +1,7 @@
+import Acoustics
 import Messages
 
-/// The polar patterns of the case that a device plays, as JSON. They need the designs' rooms, which the page does not link:
+/// The polar patterns of the case that a feed plays, as JSON. They need the designs' rooms, which the page does not link:
 /// the tool brings them. Called by threads that may wait.
 package typealias CurvesOfDevice = @Sendable (RunningDevice) throws -> String
 
@@ -31,10 +32,10 @@ struct PageRoutes: Sendable {
     }
     switch head.path {
     case "/events": return .events
-    case "/device":
-      return device { running in try running.document() }
-    case "/curves":
-      return device { [curves] running in .document(try curves(running)) }
+    case let path where path.isPage("device"):
+      return device(of: path) { running in try running.document() }
+    case let path where path.isPage("curves"):
+      return device(of: path) { [curves] running in .document(try curves(running)) }
     case "/inputs": return ask("/pinna/inputs")
     case "/presets": return ask("/pinna/presets")
     case "/takes": return .later { [takes] in takes.list }
@@ -64,11 +65,21 @@ struct PageRoutes: Sendable {
     }
   }
 
-  private func device(_ response: @escaping @Sendable (RunningDevice) throws -> PageResponse) -> Route {
-    .later { [client, deviceFile] in
-      do { return try response(RunningDevice(client, deviceFile: deviceFile)) } catch {
+  /// - Parameter path: of the page, and then of a feed, if it is not about `main`: "/curves/anna".
+  private func device(
+    of path: String, _ response: @escaping @Sendable (RunningDevice) throws -> PageResponse
+  ) -> Route {
+    let parts = path.split(separator: "/")
+    let feed = parts.count > 1 ? String(parts[1]) : Feed.main
+    return .later { [client, deviceFile] in
+      do { return try response(RunningDevice(client, deviceFile: deviceFile, feed: feed)) } catch {
         return PageResponse(Failure(error))
       }
     }
   }
+}
+
+extension String {
+  /// Whether it is the path of the page called `name`, which may be about a feed.
+  fileprivate func isPage(_ name: String) -> Bool { self == "/\(name)" || hasPrefix("/\(name)/") }
 }

@@ -3,17 +3,24 @@ import Messages
 import Plots
 import Presets
 
-/// The device that the running Pinna plays, read from its file.
+/// The device that the running Pinna plays, read from its file, and what a feed plays of it.
 ///
 /// Thread: any that may wait for Pinna and the disk.
 package struct RunningDevice: Sendable {
   package let device: Device
   package let status: StatusReport
+  package let feed: FeedReport
 
-  /// - Parameter deviceFile: the file of `pinna run --device`; nil without it.
+  /// - Parameters:
+  ///   - deviceFile: the file of `pinna run --device`; nil without it.
+  ///   - name: of the feed.
   /// - Throws: `Failure`, or what reading the device throws.
-  init(_ client: ControlClient, deviceFile: String?) throws {
+  init(_ client: ControlClient, deviceFile: String?, feed name: String) throws {
     status = try client.request(OSCMessage("/pinna/status"), seconds: 5).document(StatusReport.self)
+    guard let feed = status.allFeeds.first(where: { $0.name == name }) else {
+      throw Failure(.usage, "there is no such feed any more; choose another")
+    }
+    self.feed = feed
     device = try Self.device(status.device, preset: status.preset, deviceFile, in: .standard)
   }
 
@@ -44,8 +51,8 @@ package struct RunningDevice: Sendable {
   func document() throws -> PageResponse {
     let names = device.microphones.map(\.name)
     let plot = PositionPlot(
-      held: device, try device.dataSource(named: status.dataSource), status.inputOrientation,
-      isStereo: status.layout != nil,
+      held: device, try device.dataSource(named: feed.dataSource), feed.inputOrientation,
+      isStereo: layout != nil,
       failed: Set(status.mutedMicrophones + (status.fallback?.missing.map(\.name) ?? [])))
     let description = "\(device.title), \(caption). Microphones: \(names.joined(separator: ", "))."
     let picture = """
@@ -55,17 +62,19 @@ package struct RunningDevice: Sendable {
     return .document(json(Document(title: device.title, microphones: names, picture: picture)))
   }
 
+  private var layout: StereoLayout? { feed.feed.selection.layout(on: device) }
+
   private var caption: String {
     let edge =
-      switch status.inputOrientation {
+      switch feed.inputOrientation {
       case .portrait: "top"
       case .portraitUpsideDown: "bottom"
       case .landscapeLeft: "left edge"
       case .landscapeRight: "right edge"
       }
-    let isAbove = device.view(held: status.inputOrientation).viewpoint == .above
+    let isAbove = device.view(held: feed.inputOrientation).viewpoint == .above
     let view = isAbove ? "seen from above" : "held with its \(edge) up"
-    guard let words = status.layout?.words else { return view + "; this pattern has no left and right" }
+    guard let words = layout?.words else { return view + "; this pattern has no left and right" }
     return "\(view); left is \(words.left), right is \(words.right)"
   }
 }

@@ -40,6 +40,17 @@ import Testing
     #expect(inbox.events == [.position(Self.mute, 127), .program(5)])
   }
 
+  @Test("a program change replaces no change of a feed, which its preset may leave alone")
+  func feeds() {
+    let fader = MIDIMap.Controller(.controller(8), .gain, of: "anna")
+    let events = Self.events(
+      [
+        Self.control(8, 10), Self.control(7, 10), .programChange(channel: 2, program: 5), Self.control(8, 11),
+      ],
+      MIDIMap(controllers: [fader, Self.fader]))
+    #expect(events == [.program(5), .position(fader, 11)])
+  }
+
   @Test("a program change leaves a take's start, end and markers alone")
   func record() {
     let record = MIDIMap.Controller(.controller(30), .record)

@@ -234,6 +234,55 @@ extension LiveTests {
       #expect(try becomes("gainDB", "0", graph))
     }
 
+    @Test(
+      "a fader, an encoder and a pad set a feed, with soft takeover; without the feed they do nothing and say so"
+    )
+    func feeds() throws {
+      let (graph, keys) = try graph(
+        controllers: """
+          controllers:
+            - {controller: 8, sets: gain, feed: anna, from: -40, to: 0}
+            - {controller: 16, sets: gain, feed: anna, relative: twos-complement}
+            - {note: 36, sets: mute, feed: anna}
+
+          """)
+      func becomes(_ key: String, _ wanted: String) throws -> Bool {
+        try waitUntil(seconds: 10) { try "\(FeedTests.feeds(graph)["anna"]?[key] ?? "nil")" == wanted }
+      }
+      func isSaid(_ text: String) -> Bool { waitUntil(seconds: 5) { graph.program.errorText.contains(text) } }
+      keys.control(8, 10)
+      #expect(
+        isSaid("MIDI controller 8, gain of anna: there is no feed \"anna\" besides main"),
+        "\(graph.program.errorText)")
+      try #require(try graph.pinna("feed", "add", "anna", "--format", "mono", "--gain", "-20").status == 0)
+      for value in 11...40 { keys.control(8, value) }
+      usleep(300_000)
+      #expect(try becomes("gainDB", "-20"))
+      for value in 41...127 { keys.control(8, value) }
+      #expect(try becomes("gainDB", "0"))
+      for _ in 0..<3 { keys.control(16, 127) }
+      #expect(try becomes("gainDB", "-3"))
+      keys.note(36, 100)
+      #expect(try becomes("muted", "1"))
+      #expect(try value("gainDB", graph) == "0" && value("muted", graph) == "0")
+
+      let unknown = try graph.pinna("midi", "learn", "gain", "--feed", "ben")
+      #expect(unknown.status == 2 && unknown.error.contains("use one of: anna"), "\(unknown)")
+      let learner = try learner(["mute", "--feed", "anna"], graph)
+      #expect(learner.errorText.contains("shall set mute of anna"), "\(learner.errorText)")
+      keys.note(40, 100)
+      let outcome = try #require(learner.wait(seconds: 10))
+      #expect(
+        outcome.status == 0 && outcome.output.contains("note 40 sets mute of anna; saved"), "\(outcome)")
+      keys.note(40, 100)
+      #expect(try becomes("muted", "0"))
+
+      try #require(try graph.pinna("feed", "remove", "anna").status == 0)
+      keys.note(36, 100)
+      #expect(isSaid("MIDI note 36, mute of anna: there is no feed"), "\(graph.program.errorText)")
+      #expect(try value("muted", graph) == "0")
+    }
+
     @Test("without a MIDI device, learning ends within two seconds and says what to connect")
     func noDevice() throws {
       let graph = try LiveGraph(preset: "phone5")

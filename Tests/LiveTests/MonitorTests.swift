@@ -85,6 +85,26 @@ extension LiveTests {
       #expect(try waitUntil(seconds: 5, every: 50) { try !tmux.isTaken() })
     }
 
+    @Test("f chooses a feed, which keys then change and not main; a feed that goes is said to have gone")
+    func feeds() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let tmux = try monitor(graph)
+      try #require(try graph.pinna("feed", "add", "anna", "--format", "mono").status == 0)
+      try tmux.wait(for: "main (1 of 2)")
+      try tmux.press("f")
+      try tmux.wait(for: "anna (2 of 2)")
+      for key in ["-", "m"] { try tmux.press(key) }
+      #expect(
+        try waitUntil(seconds: 5) {
+          let anna = try FeedTests.feeds(graph)["anna"]
+          return anna?["gainDB"] as? Double == -1 && anna?["muted"] as? Bool == true
+        })
+      let main = try graph.status()
+      #expect(main["gainDB"] as? Double == 0 && main["muted"] as? Bool == false)
+      try #require(try graph.pinna("feed", "remove", "anna").status == 0)
+      try tmux.wait(for: "anna: gone")
+    }
+
     @Test("the window is drawn anew when the terminal changes its size, and says when it is too small")
     func resized() throws {
       let graph = try LiveGraph(preset: "phone5")

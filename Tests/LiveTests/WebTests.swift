@@ -34,7 +34,9 @@ extension LiveTests {
       #expect(first.status == 303 && first.headers["location"] == "/")
       #expect(
         first.headers["set-cookie"] == "\(visitor.cookie); Path=/; HttpOnly; SameSite=Strict", "\(first)")
-      for path in ["/", "/page.css", "/page.js", "/controls.js", "/drawings.js", "/takes.js", "/icon.svg"] {
+      for path in [
+        "/", "/page.css", "/page.js", "/controls.js", "/drawings.js", "/feeds.js", "/takes.js", "/icon.svg",
+      ] {
         let page = try visitor.ask("GET", path)
         #expect(page.status == 200 && page.body.count > 100, "\(path)")
         #expect(page.headers["content-security-policy"]?.hasPrefix("default-src 'none'; ") == true)
@@ -50,6 +52,12 @@ extension LiveTests {
       #expect((device["microphones"] as? [Any])?.count == 5)
       let curves = try visitor.ask("GET", "/curves").json()
       #expect((curves["levels"] as? [[[Double]]])?.first?.count == 2)
+      try #require(try graph.pinna("feed", "add", "anna", "--format", "mono").status == 0)
+      let mono = try visitor.ask("GET", "/curves/anna").json()
+      #expect((mono["levels"] as? [[[Double]]])?.first?.count == 1)
+      let picture = try visitor.ask("GET", "/device/anna").json()["picture"] as? String
+      #expect(picture?.contains("no left and right") == true)
+      for path in ["/curves/ben", "/device/ben"] { #expect(try visitor.ask("GET", path).status == 400) }
       #expect(graph.program.isRunning)
     }
 

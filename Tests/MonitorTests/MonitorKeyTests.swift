@@ -19,6 +19,43 @@ import Testing
     #expect(situation.press(key).map(\.text) == [request])
   }
 
+  @Test(
+    "the same keys ask for the settings of the chosen feed, from its own values; B-format keeps its pattern",
+    arguments: [
+      ("anna", "d", "/pinna/feed/anna/set/data-source Back"),
+      ("anna", "p", "/pinna/feed/anna/set/pattern omnidirectional"),
+      ("anna", "o", "/pinna/feed/anna/set/orientation landscapeRight"),
+      ("anna", "+", "/pinna/feed/anna/set/gain -5"),
+      ("anna", "h", "/pinna/feed/anna/set/high-pass 40"), ("anna", "m", "/pinna/feed/anna/set/mute off"),
+      ("room", "-", "/pinna/feed/room/set/gain -7"), ("room", "p", nil),
+      ("room", "d", "/pinna/feed/room/set/data-source Back"),
+    ] as [(String, String, String?)])
+  func feeds(feed: String, key: String, request: String?) throws {
+    var situation = try Situation([
+      "feeds": Situation.feeds([("anna", .cardioid), ("room", .ambix1)]), "gainDB": 3,
+    ])
+    #expect(situation.press(feed == "anna" ? "f" : "F").isEmpty)
+    #expect(situation.grid().contains("Feed         \(feed)"), "\(situation.grid().text)")
+    #expect(situation.press(key).map(\.text) == [request].compactMap(\.self))
+    // What was asked of one feed does not count for another; what belongs to all is asked of all.
+    #expect(situation.press(feed == "anna" ? "F+" : "f+").map(\.text) == ["/pinna/set/gain 4"])
+    situation.press("f")
+    #expect(situation.press("r").map(\.text) == ["/pinna/record/start"])
+  }
+
+  @Test("of a feed that has gone keys ask nothing, and say so; it is not main that they change")
+  func goneFeed() throws {
+    var situation = try Situation(["feeds": Situation.feeds([("anna", .cardioid)])])
+    situation.press("f")
+    try situation.hear(["top"])
+    #expect(situation.press("m+pdoh").isEmpty)
+    let grid = situation.grid()
+    #expect(grid.contains("anna: gone") && grid.contains("there is no feed"), "\(grid.text)")
+    situation.press("f")
+    #expect(situation.press("m").map(\.text) == ["/pinna/set/mute on"])
+    #expect(situation.press("f").isEmpty && situation.grid().contains("there is only main"))
+  }
+
   @Test("presses faster than Pinna answers count on from each other")
   func fast() throws {
     var situation = try Situation()
@@ -128,7 +165,7 @@ import Testing
   @Test("keys before Pinna has said anything ask for nothing")
   func early() {
     var model = MonitorModel(name: "pinna")
-    for key in "dDpPoO+-hHmrkKcs" { #expect(model.press(.character(key), at: .now).isEmpty) }
+    for key in "fFdDpPoO+-hHmrkKcs" { #expect(model.press(.character(key), at: .now).isEmpty) }
   }
 
   @Test("arrows are keys however their bytes are cut, a lone Escape is one, and nothing else becomes letters")

@@ -1,3 +1,4 @@
+import Acoustics
 import Foundation
 import Messages
 import Monitor
@@ -80,6 +81,34 @@ import Testing
     let marks = grid.cells.count { $0.scalar == "!" && $0.style == .alarmBlock }
     let words = grid.text.components(separatedBy: " CLIP").count - 1
     #expect(marks + words == 64, "\(grid.text)")
+  }
+
+  @Test(
+    "feeds have whole meters, the chosen one first; the last row says how many more there are, and of which feeds",
+    arguments: [
+      // Three rows for meters, or four if that is all.
+      ([("anna", .cardioid), ("left", .stereo)], 0, 3, nil), ([("a", .stereo), ("b", .stereo)], 0, 4, nil),
+      ([("a", .stereo), ("kitchenette", .stereo), ("c", .cardioid)], 0, 3, "+ 2 more: kitchenette"),
+      ([("a", .stereo), ("kitchenette", .stereo), ("c", .cardioid)], 2, 3, "+ 2 more: a"),
+      ([("a", .stereo), ("room", .ambix1)], 0, 2, "+ 4 more: room"),
+      // The chosen one is cut where it must be.
+      ([("a", .stereo), ("room", .ambix4)], 2, 3, "+ 24 more: room, a"),
+    ] as [([(String, PolarPattern)], Int, Int, String?)])
+  func manyFeeds(feeds: [(String, PolarPattern)], presses: Int, meters: Int, more: String?) throws {
+    var situation = try Situation(
+      device: nil, microphones: (1...8).map { "m\($0)" },
+      ["feeds": Situation.feeds(feeds.map { ($0.0, $0.1) })])
+    situation.press(String(repeating: "f", count: presses))
+    let grid = situation.grid()
+    let (first, last) = (try #require(grid.find("correl.")), try #require(grid.find("MICROPHONES")))
+    let rows = (first.row + 1..<last.row).map { grid.text($0).suffix(80 - first.column) }
+    #expect(rows.count { $0.contains("·····") } == meters, "\(grid.text)")
+    #expect(
+      more.map { more in rows.contains { $0.contains(more) } } ?? !grid.contains("more:"), "\(grid.text)")
+    // Both sides of a pair are told apart, whatever it is called.
+    if presses == 2, more == "+ 2 more: a" {
+      #expect(grid.contains("kitc…e L") && grid.contains("kitc…e R"), "\(grid.text)")
+    }
   }
 
   @Test("256 microphones all have a place in the smallest window")

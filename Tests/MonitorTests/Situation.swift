@@ -42,6 +42,21 @@ struct Situation {
     model.take(.status(try Self.decode(json)), at: now)
   }
 
+  /// Feeds as a status has them: with their names and patterns, and the silence of their outputs.
+  static func feeds(_ feeds: [(name: String, pattern: PolarPattern)]) -> [[String: Any]] {
+    feeds.map { name, pattern in
+      let ports = Feed(
+        name: name,
+        selection: Selection(dataSource: "Front", polarPattern: pattern, inputOrientation: .landscapeLeft)
+      ).portNames
+      return [
+        "name": name, "dataSource": "Front", "polarPattern": pattern.rawValue,
+        "inputOrientation": "landscapeLeft", "gainDB": -6.0, "muted": true, "isHeard": true,
+        "outputs": ports.map { ["name": $0, "rmsDB": -150.0, "peakDB": -150.0] as [String: Any] },
+      ]
+    }
+  }
+
   mutating func hearLevels(_ json: String) throws {
     model.take(.levels(try Self.decode(json)), at: now)
   }

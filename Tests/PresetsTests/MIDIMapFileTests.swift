@@ -16,6 +16,8 @@ import Testing
       - {controller: 17, sets: pattern, relative: binary-offset}
       - {note: 36, sets: record}
       - {note: 7, sets: marker}
+      - {controller: 8, sets: gain, feed: anna}
+      - {note: 8, sets: mute, feed: MAIN}
     """
 
   static func gain(from: Double = -60, to: Double = 0, click: Double = 1) -> MIDIMap.Scale {
@@ -38,6 +40,7 @@ import Testing
         .init(.controller(16), .gain, scale: Self.gain(to: 6, click: 0.5), encoding: .signBit),
         .init(.controller(17), .pattern, encoding: .binaryOffset),
         .init(.note(36), .record, scale: .toggle), .init(.note(7), .marker, scale: .trigger),
+        .init(.controller(8), .gain, of: "anna"), .init(.note(8), .mute, of: "main"),
       ])
     #expect(try read("channel: any").listens(to: 16))
   }
@@ -94,6 +97,12 @@ import Testing
       ("controllers: [{controller: 7, sets: pattern, values: []}]", "between 1 and 128"),
       ("controllers: [{controller: 7, sets: gain}, {controller: 7, sets: mute}]", "sets gain already"),
       ("controller: 7", "unknown key"),
+      ("controllers: [{note: 7, sets: record, feed: anna}]", "feed cannot be given for record; remove it"),
+      ("controllers: [{note: 7, sets: mute, feed: all}]", "feed is \"all\", which cannot name a feed"),
+      (
+        "controllers: [{note: 7, sets: mute, feed: anna}, {note: 7, sets: mute}]",
+        "uses note 7, which sets mute of anna already"
+      ),
     ])
   func mistakes(text: String, words: String) {
     let error = #expect(throws: DescriptionError.self) { try read(text) }
@@ -116,6 +125,9 @@ import Testing
         "{note: 22, sets: orientation, values: [portrait]}"
       ),
       (.init(.note(64), .marker), "{note: 64, sets: marker}"),
+      (.init(.note(64), .mute, of: "anna"), "{note: 64, sets: mute, feed: anna}"),
+      // A name that other readers would take for something else.
+      (.init(.note(64), .mute, of: "on"), "{note: 64, sets: mute, feed: on}"),
     ] as [(MIDIMap.Controller, String)])
   func learning(new: MIDIMap.Controller, line: String) throws {
     let text = try MIDIMapFile.text(adding: new, to: Self.file, file: "c.yaml")

@@ -15,7 +15,11 @@ import WebPage
     #expect(
       request(#"{"method":"/pinna/record/title","arguments":["Ä \"b\""]}"#)
         == OSCMessage("/pinna/record/title", [.string("Ä \"b\"")]))
-    for method in ["/pinna/preset/use", "/pinna/record/marker"] {
+    #expect(
+      request(#"{"method":"/pinna/feed/set","arguments":["anna","gain","-6"]}"#)
+        == OSCMessage("/pinna/feed/set", [.string("anna"), .string("gain"), .string("-6")]))
+    #expect(request(#"{"method":"/pinna/feed/add","arguments":["room","order","1"]}"#) != nil)
+    for method in ["/pinna/preset/use", "/pinna/record/marker", "/pinna/feed/remove", "/pinna/feed/add"] {
       #expect(request(#"{"method":"\#(method)","arguments":["x"]}"#) != nil)
     }
   }
@@ -29,6 +33,11 @@ import WebPage
       #"{"method":"/pinna/play","arguments":["/etc/passwd"]}"#, #"{"method":"/pinna/stop"}"#,
       #"{"method":"/pinna/session/open","arguments":["x"]}"#, #"{"method":"/pinna/set"}"#,
       #"{"method":"/pinna/set","arguments":["gain"]}"#, #"{"method":"/pinna/set","arguments":["dir","/"]}"#,
+      #"{"method":"/pinna/feed/set","arguments":["anna"]}"#,
+      #"{"method":"/pinna/feed/set","arguments":["anna","dir","/"]}"#,
+      #"{"method":"/pinna/feed/set","arguments":["gain","-6"]}"#,
+      #"{"method":"/pinna/feed/add","arguments":["anna","dir","/"]}"#,
+      #"{"method":"/pinna/feed/remove"}"#, #"{"method":"/pinna/feed/anna/set/gain","arguments":["1"]}"#,
       #"{"method":"/pinna/set","arguments":["gain",1]}"#, #"{"method":1}"#, #"[]"#, "", "{", "null", "\0",
     ])
   func refusals(text: String) { #expect(request(text) == nil) }

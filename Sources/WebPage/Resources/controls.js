@@ -1,8 +1,11 @@
 // The controls: what they show, what they ask, and why they are refused or locked.
 
+import { choicesOf, feedNames, findFeed, stateOf } from "./feeds.js";
+
 export const element = (id) => document.getElementById(id);
 
 const ORIENTATIONS = { portrait: "top", portraitUpsideDown: "bottom", landscapeLeft: "left", landscapeRight: "right" };
+const FEED_CONTROLS = ["orientation", "data-source", "pattern", "gain", "high-pass", "mute"];
 const CORNERS = [20, 40, 60, 80, 100, 120, 160, 200, 300, 400];
 
 // Fetches a JSON document. Throws with Pinna's sentence if it is refused.
@@ -21,18 +24,33 @@ const send = (method, ...values) => getJSON("/control", {
 });
 
 export class Controls {
-  // `status` returns the newest status.
-  constructor(status) {
+  // `status` returns the newest status; `onFeed` is called when another feed is chosen.
+  constructor(status, onFeed) {
     this.status = status;
+    this.onFeed = onFeed;
+    // The name of the feed that the controls show and set.
+    this.chosen = "main";
+    // One that was just added, until it is listed.
+    this.added = null;
     this.busy = new Set();
     this.inputs = [];
     this.makeChoices("orientation", Object.entries(ORIENTATIONS).map(([value, edge]) => ({ value, text: `${edge} up` })));
     for (const corner of ["off", ...CORNERS]) element("high-pass").append(new Option(corner === "off" ? "off" : `${corner} Hz`, corner));
-    this.onSelect("high-pass", (value) => this.set("high-pass", value));
+    this.onSelect("high-pass", (value) => this.setFeed("high-pass", value));
     this.onSelect("output", (value) => this.set("output", value));
     this.onSelect("listen", (value) => this.set("listen", value));
     this.prepareGain();
-    this.onClick("mute", () => this.set("mute", this.status().muted ? "off" : "on"));
+    this.onClick("mute", () => this.setFeed("mute", this.feed.muted ? "off" : "on"));
+    element("feed").addEventListener("change", () => this.choose(element("feed").value));
+    this.onClick("feed-remove", async () => {
+      if (await this.ask("feed-remove", "/pinna/feed/remove", this.chosen)) this.choose("main");
+    });
+    this.onSubmit("feed-add", async () => {
+      const [name, format] = [element("feed-add").value, element("feed-format").value];
+      this.added = name;
+      if (await this.ask("feed-add", "/pinna/feed/add", name, Number(format) ? "order" : "format", format)) element("feed-add").value = "";
+      else this.added = null;
+    });
     this.onClick("record", () => this.ask("record", this.isRecording ? "/pinna/record/stop" : "/pinna/record/start"));
     this.onClick("change-cancel", () => this.ask("preset", "/pinna/preset/cancel"));
     this.onSubmit("title", () => this.ask("title", "/pinna/record/title", element("title").value));
@@ -43,6 +61,21 @@ export class Controls {
   }
 
   get isRecording() { return Boolean(this.status().take) || ["recording", "armed"].includes(this.status().state); }
+
+  // The feed that the controls show and set; undefined if there is no such feed any more.
+  get feed() { return findFeed(this.status(), this.chosen); }
+
+  choose(name) {
+    this.chosen = name;
+    for (const id of ["feed-remove", ...FEED_CONTROLS]) this.refuse(id, "");
+    this.show();
+    this.onFeed();
+  }
+
+  // Why the feed cannot be changed; empty if it can.
+  get feedLockReason() {
+    return this.lockReason || (this.feed ? "" : `Locked: there is no feed ${this.chosen} any more; choose another.`);
+  }
 
   // Why nothing can be changed; empty if everything can.
   get lockReason() {
@@ -75,6 +108,8 @@ export class Controls {
   }
 
   set(key, value) { return this.ask(key, "/pinna/set", key, String(value)); }
+
+  setFeed(key, value, feed = this.chosen) { return this.ask(key, "/pinna/feed/set", feed, key, String(value)); }
 
   // A locked control says why, and does nothing.
   isRefusedByLock(id) {
@@ -138,7 +173,7 @@ export class Controls {
         complain();
       });
       input.addEventListener("keydown", (event) => {
-        if (!event.key.startsWith("Arrow") || !this.lockReason) return;
+        if (!event.key.startsWith("Arrow") || !this.feedLockReason) return;
         event.preventDefault();
         complain();
       });
@@ -147,7 +182,7 @@ export class Controls {
           complain();
           this.show();
         } else {
-          this.set(id, value);
+          this.setFeed(id, value);
         }
       });
       return label;
@@ -162,9 +197,9 @@ export class Controls {
     let next = null;
     const sendNext = async () => {
       if (next === null || this.busy.has("gain")) return;
-      const value = next;
+      const [value, feed] = next;
       next = null;
-      await this.set("gain", value);
+      await this.setFeed("gain", value, feed);
       sendNext();
     };
     this.keepWhileLocked("gain", "pointerdown");
@@ -173,7 +208,7 @@ export class Controls {
         this.show();
         return;
       }
-      next = slider.value;
+      next = [slider.value, this.chosen];
       element("gain-value").textContent = `${slider.value} dB`;
       sendNext();
     });
@@ -198,46 +233,62 @@ export class Controls {
 
   setInputs(inputs) {
     this.inputs = inputs;
-    const active = inputs.find((input) => input.active);
-    const sources = (active && active.dataSources) || [];
-    this.makeChoices("data-source", sources.map(({ name }) => ({ value: name, text: name })));
-    const source = sources.find(({ name }) => name === this.status().dataSource) || sources.find(({ selected }) => selected);
-    const notOffered = (source ? source.notOffered : []).filter(({ polarPattern }) => !source.supportedPolarPatterns.includes(polarPattern));
-    const weak = (source ? source.weak : []);
-    const weakness = (pattern) => weak.find((remark) => remark.polarPattern === pattern
-      && (!remark.inputOrientation || remark.inputOrientation === this.status().inputOrientation))?.reason;
-    this.makeChoices("pattern", [
-      ...(source ? source.supportedPolarPatterns : []).map((value) => ({ value, text: value, weak: weakness(value) })),
-      ...notOffered.map(({ polarPattern, reason }) => ({
-        value: polarPattern, text: polarPattern, reason: `${polarPattern} is not offered: ${reason}` })),
-    ]);
-    element("pattern-notes").textContent = (source ? source.supportedPolarPatterns : [])
-      .map((pattern) => weakness(pattern) && `† ${pattern}: ${weakness(pattern)}`).filter(Boolean).join(" ");
     this.show();
+  }
+
+  showFeed() {
+    const names = feedNames(this.status());
+    if (names.includes(this.added)) {
+      const name = this.added;
+      this.added = null;
+      return this.choose(name);
+    }
+    const options = names.map((name) => [name, name]);
+    if (!names.includes(this.chosen)) options.push([`${this.chosen} (has gone)`, this.chosen]);
+    const select = element("feed");
+    // New options would reset an open menu.
+    const key = JSON.stringify(options);
+    if (select.dataset.shown !== key) {
+      select.dataset.shown = key;
+      select.replaceChildren(...options.map(([text, name]) => new Option(text, name)));
+    }
+    if (select.value !== this.chosen) select.value = this.chosen;
+    const { feed, chosen } = this;
+    const isMain = chosen === "main";
+    element("feed-remove").hidden = isMain || !feed;
+    element("output-field").hidden = !isMain;
+    this.write("feed-state", stateOf(feed));
+    for (const title of ["Device", "Pattern", "Outputs"]) this.write(`${title.toLowerCase()}-title`, isMain ? title : `${title} for ${chosen}`);
+    if (!feed) return;
+    const { sources, patterns, notes } = choicesOf(feed, this.inputs);
+    this.makeChoices("data-source", sources.map(({ name }) => ({ value: name, text: name })));
+    this.makeChoices("pattern", patterns);
+    this.write("pattern-notes", notes);
+    this.check("orientation", feed.inputOrientation);
+    this.check("data-source", feed.dataSource);
+    this.check("pattern", feed.polarPattern);
+    const slider = element("gain");
+    if (!this.busy.has("gain")) {
+      slider.value = feed.gainDB;
+      element("gain-value").textContent = `${Math.round(feed.gainDB * 10) / 10} dB`;
+    }
+    slider.setAttribute("aria-valuetext", element("gain-value").textContent);
+    this.select("high-pass", feed.highPassHz === undefined ? "off" : String(feed.highPassHz), (value) => `${value} Hz`);
+    element("mute").setAttribute("aria-checked", String(feed.muted));
+    this.write("mute", feed.muted ? "Muted" : "Mute");
+    const own = feed.outputs.map(({ name }) => name);
+    const outputs = (this.status().connections || []).filter(({ port }) => own.includes(port));
+    const peers = [...new Set(outputs.flatMap(({ peers }) => peers))];
+    this.write("output-ports", peers.length ? `Connected to ${peers.join(", ")}` : "The outputs are connected to nothing.");
   }
 
   show() {
     const status = this.status();
     if (status.state === undefined) return;
+    this.showFeed();
     this.showLock();
-    this.check("orientation", status.inputOrientation);
-    this.check("data-source", status.dataSource);
-    this.check("pattern", status.polarPattern);
-    const slider = element("gain");
-    if (!this.busy.has("gain")) {
-      slider.value = status.gainDB;
-      element("gain-value").textContent = `${Math.round(status.gainDB * 10) / 10} dB`;
-    }
-    slider.setAttribute("aria-valuetext", element("gain-value").textContent);
-    this.choose("high-pass", status.highPassHz === undefined ? "off" : String(status.highPassHz), (value) => `${value} Hz`);
-    this.choose("output", status.output.choice);
-    const outputs = (status.connections || []).filter(({ port }) => ["out_left", "out_right"].includes(port));
-    const peers = [...new Set(outputs.flatMap(({ peers }) => peers))];
-    element("output-ports").textContent = peers.length
-      ? `Connected to ${peers.join(", ")}` : "The outputs are connected to nothing.";
-    this.choose("listen", status.listening ?? "off");
-    element("mute").setAttribute("aria-checked", String(status.muted));
-    element("mute").textContent = status.muted ? "Muted" : "Mute";
+    this.select("output", status.output.choice);
+    this.select("listen", status.listening ?? "off");
     element("record").classList.toggle("stop", this.isRecording);
     element("record").textContent = this.isRecording ? (status.state === "armed" ? "Disarm" : "Stop take") : "Record";
     const title = element("title");
@@ -254,12 +305,16 @@ export class Controls {
     }
   }
 
+  write(id, text) {
+    if (element(id).textContent !== text) element(id).textContent = text;
+  }
+
   check(id, value) {
     if (this.busy.has(id)) return;
     for (const input of element(id).querySelectorAll("input")) input.checked = input.value === value;
   }
 
-  choose(id, value, word = (value) => value) {
+  select(id, value, word = (value) => value) {
     const select = element(id);
     if (this.busy.has(id) || value === undefined) return;
     if (![...select.options].some((option) => option.value === value)) select.append(new Option(word(value), value));
@@ -267,11 +322,11 @@ export class Controls {
   }
 
   showLock() {
-    const reason = this.lockReason;
-    const isNew = this.shownReason !== reason;
-    this.shownReason = reason;
+    const [reason, feedReason] = [this.lockReason, this.feedLockReason];
+    const isNew = this.shownReason !== feedReason;
+    this.shownReason = feedReason;
     // A refusal because of a lock is over with the lock.
-    if (isNew && !reason) for (const note of document.querySelectorAll(".refusal")) {
+    if (isNew && !feedReason) for (const note of document.querySelectorAll(".refusal")) {
       if (note.textContent.startsWith("Locked")) note.textContent = "";
     }
     const lock = (input, why, note) => {
@@ -285,19 +340,21 @@ export class Controls {
         delete input.dataset.reason;
       }
     };
-    for (const id of ["device", "pattern", "outputs", "preset"]) {
+    for (const [id, why] of [["feed", reason], ["device", feedReason], ["pattern", feedReason], ["outputs", feedReason], ["preset", reason]]) {
       const note = element(`${id}-lock`);
-      note.hidden = !reason;
-      if (note.textContent !== reason) note.textContent = reason;
+      note.hidden = !why;
+      if (note.textContent !== why) note.textContent = why;
     }
     for (const [id, note] of [["orientation", "device"], ["data-source", "pattern"], ["pattern", "pattern"]]) {
       for (const input of element(id).querySelectorAll("input")) {
         input.dataset.own ??= input.dataset.reason ?? "";
-        lock(input, reason || input.dataset.own, reason && `${note}-lock`);
+        lock(input, feedReason || input.dataset.own, feedReason && `${note}-lock`);
       }
     }
     lock(element("listen"), reason);
-    for (const id of ["gain", "high-pass", "output", "mute"]) lock(element(id), reason, "outputs-lock");
+    for (const id of ["gain", "high-pass", "mute"]) lock(element(id), feedReason, "outputs-lock");
+    lock(element("output"), reason, "outputs-lock");
+    for (const input of [element("feed-remove"), ...element("feed-add-form").querySelectorAll("input, select, button")]) lock(input, reason, "feed-lock");
     for (const input of [element("preset"), element("preset-form").querySelector("button")]) lock(input, reason, "preset-lock");
     const idle = this.isRecording ? "" : "A title and markers belong to a take: start one first.";
     for (const id of ["title", "marker"]) {

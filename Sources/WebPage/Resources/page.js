@@ -1,13 +1,14 @@
 // The page of a running Pinna: shows what the event stream says, and sends what its controls ask.
 import { Controls, element, getJSON } from "./controls.js";
 import { drawGoniometer, drawMeters, drawPolar, drawSpectrum, Meters, decodeOutputs } from "./drawings.js";
+import { bFormatOrder, feedNames } from "./feeds.js";
 import { Takes } from "./takes.js";
 
 let status = {};
 let curves = null;
 let outputs = null;
 const meters = new Meters();
-const controls = new Controls(() => status);
+const controls = new Controls(() => status, () => showFeed());
 const takes = new Takes();
 
 // MARK: The event stream, open only while the page is visible.
@@ -18,7 +19,7 @@ let retry = 0;
 function connect() {
   if (source || document.hidden) return;
   source = new EventSource("/events");
-  source.onopen = () => { status = {}; setAlert(""); };
+  source.onopen = () => { status = {}; loaded.clear(); setAlert(""); };
   source.addEventListener("status", (event) => {
     const changes = JSON.parse(event.data);
     for (const [key, value] of Object.entries(changes)) {
@@ -97,9 +98,10 @@ function showStatus(changes) {
   showTake();
   controls.show();
   const facts = { Input: status.input && status.input.name, Latency: `${status.latencyFrames} frames`,
-    // Microphones, two outputs, and the port for MIDI.
-    "Connected ports": `${(status.connections || []).length} of ${status.microphones + 3}`,
-    Feeds: ["main", ...(status.feeds ?? []).map(({ name }) => name)].join(", "),
+    // Microphones, two outputs, the port for MIDI, and those of feeds.
+    "Connected ports": `${(status.connections || []).length} of ${status.microphones + 3
+      + (status.feeds ?? []).reduce((sum, { outputs }) => sum + outputs.length, 0)}`,
+    Feeds: feedNames(status).join(", "),
     Calibrated: (status.calibrated || "no") + (status.calibratedFrom === "simulated" ? ", in a simulated scene" : ""),
     "Clipped samples": status.clippedSamples };
   const key = JSON.stringify(facts);
@@ -113,12 +115,30 @@ function showStatus(changes) {
       return [term, detail];
     }));
   }
-  const changed = (...keys) => keys.some((key) => key in changes);
-  if (changed("device", "input", "dataSource", "inputOrientation", "layout", "mutedMicrophones", "fallback")) loadDevice();
-  if (changed("device", "input", "dataSource", "polarPattern", "inputOrientation", "sampleRate", "fallback")) loadCurves();
-  if (changed("device", "input", "dataSource", "sampleRate", "fallback")) loadInputs();
+  showFeed();
+  if (isNew("inputs", status.device, status.input, status.sampleRate, status.fallback)) loadInputs();
   if ("preset" in changes) loadPresets();
   if ("lastTake" in changes || "closingTakes" in changes || "take" in changes && !status.take) takes.load();
+}
+
+// What was loaded last, and for what.
+const loaded = new Map();
+
+function isNew(what, ...values) {
+  const key = JSON.stringify(values);
+  if (loaded.get(what) === key) return false;
+  loaded.set(what, key);
+  return true;
+}
+
+// Loads what belongs to the chosen feed.
+function showFeed() {
+  const { feed } = controls;
+  if (!feed) return;
+  const { name, dataSource, polarPattern, inputOrientation } = feed;
+  const { device, input, sampleRate, mutedMicrophones, fallback } = status;
+  if (isNew("device", name, dataSource, polarPattern, inputOrientation, device, input, mutedMicrophones, fallback)) loadDevice(name);
+  if (isNew("curves", name, dataSource, polarPattern, inputOrientation, device, input, sampleRate, fallback)) loadCurves(feed);
 }
 
 function showTake() {
@@ -144,10 +164,10 @@ function showTake() {
 
 let devicesWanted = 0;
 
-async function loadDevice() {
+async function loadDevice(feed) {
   const wanted = ++devicesWanted;
   let device;
-  try { device = await getJSON("/device"); } catch (error) {
+  try { device = await getJSON(`/device/${feed}`); } catch (error) {
     if (wanted === devicesWanted) setText("device-name", error.message);
     return;
   }
@@ -159,7 +179,7 @@ async function loadDevice() {
 }
 
 async function loadInputs() {
-  try { controls.setInputs((await getJSON("/inputs")).inputs); } catch (error) { setText("pattern-notes", error.message); }
+  try { controls.setInputs((await getJSON("/inputs")).inputs); } catch (error) { setText("pattern-refusal", error.message); }
 }
 
 async function loadPresets() {
@@ -168,15 +188,20 @@ async function loadPresets() {
 
 let curvesWanted = new AbortController();
 
-async function loadCurves() {
+async function loadCurves({ name, polarPattern }) {
   // A browser has few connections to one server. What nobody waits for any more must not hold one.
   curvesWanted.abort();
   const wanted = curvesWanted = new AbortController();
+  if (bFormatOrder(polarPattern)) {
+    curves = null;
+    setText("polar-state", `To plot B-format: pinna report --format ambix --order ${bFormatOrder(polarPattern)} --plots DIR`);
+    return showCurves();
+  }
   setText("polar-state", "Computing the pattern …");
   let text = "";
   try {
-    const loaded = await getJSON("/curves", { signal: wanted.signal });
-    if (wanted === curvesWanted) curves = loaded;
+    const answer = await getJSON(`/curves/${name}`, { signal: wanted.signal });
+    if (wanted === curvesWanted) curves = answer;
   } catch (error) {
     if (wanted === curvesWanted) curves = null;
     text = error.message;

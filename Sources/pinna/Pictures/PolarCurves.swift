@@ -43,8 +43,8 @@ final class PolarCurves: Sendable {
       device: running.device, without: Set(status.fallback?.without ?? []),
       sampleRate: status.sampleRate > 0 ? status.sampleRate : 48_000,
       filterCase: FilterCase(
-        dataSource: status.dataSource, polarPattern: status.polarPattern,
-        inputOrientation: status.inputOrientation))
+        dataSource: running.feed.dataSource, polarPattern: running.feed.polarPattern,
+        inputOrientation: running.feed.inputOrientation))
     if let text = kept.withLock({ $0[key] }) { return text }
     return try computation.withLock { _ in
       if let text = kept.withLock({ $0[key] }) { return text }

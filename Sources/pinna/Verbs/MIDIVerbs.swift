@@ -12,6 +12,7 @@ extension Verb {
       "let the MIDI controller or pad that is moved next change gain, mute, orientation, pattern, data-source, "
       + "high-pass, or record, or set a marker",
     options: [
+      Option("--feed", "NAME", "of this feed (default: main)"),
       Option("--from", "DB", "gain at the lowest position (default: -60)"),
       Option("--to", "DB", "gain at the highest position (default: 0)"),
       Option(
@@ -26,13 +27,17 @@ extension Verb {
     // What is wrong with the file must be said before somebody moves a fader.
     _ = try library.midiMap()
     // And what is wrong with the options.
-    _ = try controller(LearnAnswer(), target, arguments)
+    let described = try controller(LearnAnswer(), target, arguments)
+    // And a feed that does not exist.
+    if let feed = arguments["--feed"], !Feed.isMain(feed) {
+      let _: FeedAnswer = try answer(arguments, OSCMethod.feedSet, feed)
+    }
     // A running Pinna listens as the file says now.
     let report: MIDIReport = try answer(arguments, "/pinna/midi/load")
     WorkProgress.unwatch()
     if !report.sources.isEmpty {
       Tool.complain(
-        "move the controller that shall set \(target.rawValue): a fader through its whole range, an encoder slowly both "
+        "move the controller that shall set \(described.targetName): a fader through its whole range, an encoder slowly both "
           + "ways, a button or pad twice; stop with Ctrl-C")
     }
     let learned: LearnAnswer = try answer(arguments, "/pinna/midi/learn", target.rawValue)
@@ -44,10 +49,12 @@ extension Verb {
     let _: MIDIReport = try answer(arguments, "/pinna/midi/load")
     arguments.print(
       json: [
-        "file": file.path, "channel": learned.channel, "target": target.rawValue, "heard": learned.heard,
+        "file": file.path, "channel": learned.channel, "target": target.rawValue,
+        "feed": target.isSetting ? new.feed : nil,
+        "heard": learned.heard,
         "controller": learned.controller, "note": learned.note, "relative": learned.relative,
       ],
-      text: "\(learned.heard)\n\(new.source) sets \(target.rawValue); saved in \(file.path)")
+      text: "\(learned.heard)\n\(new.source) sets \(new.targetName); saved in \(file.path)")
     return .done
   }
 
@@ -57,6 +64,7 @@ extension Verb {
   {
     var fields = [learned.note.map { "note: \($0)" } ?? "controller: \(learned.controller ?? 0)"]
     fields.append("sets: \(target.rawValue)")
+    if let feed = arguments["--feed"] { fields.append("feed: \(yamlString(feed))") }
     if let relative = learned.relative { fields.append("relative: \(relative)") }
     for option in ["from", "to"] {
       if let text = arguments["--" + option] { fields.append("\(option): \(text)") }

@@ -1,3 +1,4 @@
+import Acoustics
 import Messages
 import Processor
 
@@ -83,7 +84,7 @@ extension Verb {
     // What no Pinna would accept is said whether one is running or not.
     do { _ = try Change.list(pairs[...]) } catch { throw Failure(.usage, "\(error)") }
     let words = pairs.map { OSCMessage.Argument.string($0) }
-    if let feed = arguments["--feed"], feed.lowercased() != "main" {
+    if let feed = arguments["--feed"], !Feed.isMain(feed) {
       return try ask(
         arguments, OSCMessage(OSCMethod.feedSet, [.string(feed)] + words), seconds: 120, \FeedAnswer.text)
     }

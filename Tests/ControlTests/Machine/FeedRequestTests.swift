@@ -70,6 +70,38 @@ extension Rig.SentRequest {
     #expect(rig.processor.wanted.feeds.isEmpty && rig.world.client?.feedJobs.isEmpty == true)
   }
 
+  @Test(
+    "each value of a feed, and of main, is found by its name; one that is nowhere is told in one sentence")
+  func values() throws {
+    let rig = Rig.live()
+    let none = #expect(throws: Failure.self) { try rig.processor.wanted.value(of: .gain, feed: "anna") }
+    #expect(none?.description.hasPrefix("there is no feed \"anna\" besides main; add one with") == true)
+    _ = add(rig, "anna", ["pattern", "cardioid", "gain", "-3", "high-pass", "80", "mute", "on"])
+    settle(rig)
+    func words(_ feed: String) throws -> [String] {
+      try [Change.Key.dataSource, .pattern, .orientation, .gain, .highPass, .mute].map {
+        try rig.processor.wanted.value(of: $0, feed: feed).word
+      }
+    }
+    #expect(try words("anna") == ["Front", "cardioid", "portrait", "-3", "80", "on"])
+    #expect(try words("Main") == ["Front", "omnidirectional", "portrait", "0", "off", "off"])
+    #expect(throws: UnknownWord.self) { try rig.processor.wanted.value(of: .gain, feed: "ben") }
+    for key in [Change.Key.input, .output, .listen] {
+      #expect(throws: Failure.self) { try rig.processor.wanted.value(of: key, feed: "anna") }
+      #expect(throws: Never.self) { try rig.processor.wanted.value(of: key, feed: "main") }
+    }
+  }
+
+  @Test(
+    "the message that sets a value of a feed, or of main, is one of the methods",
+    arguments: Change.Key.allCases)
+  func messages(key: Change.Key) throws {
+    let main = OSCMessage(set: key, of: "main", to: "1")
+    #expect(OSCMethod.at(main.withFeedAsArgument.path)?.action == .setOne(key) && main.words == ["1"])
+    let anna = OSCMessage(set: key, of: "anna", to: "1").withFeedAsArgument
+    #expect(OSCMethod.at(anna.path)?.action == .feedSet && anna.words == ["anna", key.rawValue, "1"])
+  }
+
   @Test("during a take feeds neither come, change nor go, and the take ends as it began")
   func lock() {
     let rig = Rig.live()
