@@ -21,6 +21,8 @@ struct FeedWork {
     let feed: Feed
     var step: Step
     var deadline: ContinuousClock.Instant
+    /// The server does not answer. The step goes on when it does, and nobody waits for it.
+    var isOverdue = false
   }
 
   /// A request that is answered once its feed is in force, or has gone.
@@ -43,7 +45,7 @@ struct FeedWork {
   var obstacles: [String: (wanted: Feed?, failure: Failure)] = [:]
 
   /// Whether the callback or a job owes a result.
-  var isBusy: Bool { !current.isEmpty || !waiting.isEmpty }
+  var isBusy: Bool { current.values.contains { !$0.isOverdue } || !waiting.isEmpty }
 
   /// Whether a feed's ports and its place in the engine are just changing.
   var isAddingOrRemoving: Bool {

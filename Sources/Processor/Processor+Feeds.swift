@@ -184,10 +184,12 @@ extension Processor {
         feeds.leftOver[name] = nil
         end()
       case .failure(let failure): fail(failure)
-      case nil where isLate:
-        let feed = work.feed
-        job.abandon { _ in _ = client.remove(feed) }
-        fail(Failure(.failed, Self.stalled))
+      case nil where isLate && !work.isOverdue:
+        feeds.current[name]?.isOverdue = true
+        for waiting in feeds.waiting where waiting.name == name {
+          waiting.request.fail(.failed, Self.stalled + "; the feed comes into force when it does")
+        }
+        feeds.waiting.removeAll { $0.request.isAnswered }
       case nil: break
       }
     case .removing(let job):
