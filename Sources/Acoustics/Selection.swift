@@ -3,12 +3,28 @@ public struct Selection: Hashable, Sendable {
   public var dataSource: String
   public var polarPattern: PolarPattern
   public var inputOrientation: InputOrientation
+  /// Where a mono pattern looks; nil for the data source's forward. It has no meaning for stereo and B-format.
+  public var look: Look?
 
-  public init(dataSource: String, polarPattern: PolarPattern, inputOrientation: InputOrientation) {
+  public init(
+    dataSource: String, polarPattern: PolarPattern, inputOrientation: InputOrientation, look: Look? = nil
+  ) {
     self.dataSource = dataSource
     self.polarPattern = polarPattern
     self.inputOrientation = inputOrientation
+    self.look = look
   }
+
+  /// Looks in a direction; nil looks along the data source's forward again. What hears all around, or on more than one
+  /// channel, becomes the mono pattern that most people want first.
+  public mutating func point(_ look: Look?, of source: DataSource) {
+    self.look = look
+    guard look != nil, polarPattern.isOriented || polarPattern == .omnidirectional else { return }
+    polarPattern = source.monoPattern == .omnidirectional ? .cardioid : source.monoPattern
+  }
+
+  /// Nil for stereo and B-format, too.
+  public var effectiveLook: Look? { polarPattern.isOriented ? nil : look }
 
   /// The filter case of this selection.
   public var filterCase: FilterCase {

@@ -221,7 +221,9 @@ public final class Controller {
     case .set: try change(Change.list(words[...]), of: nil, request)
     case .setOne(let key) where words.isEmpty:
       request.answer(.done([key.rawValue: processor.inForce.value(of: key)]))
-    case .setOne(let key): try change([Change(key, words[0])], of: nil, request)
+    case .setOne(let key):
+      // A look has two numbers.
+      try change([Change(key, words.joined(separator: ","))], of: nil, request)
     case .feedList: request.answer(.done(FeedsAnswer(feeds: processor.feedReports)))
     case .feedAdd: try processor.addFeed(words[0], FeedWords(words.dropFirst()), request)
     case .feedSet: try setFeed(words[0], words.dropFirst(), request)

@@ -9,7 +9,7 @@ import Threads
 
 /// The feeds besides `main`: their ports, and what the engine plays on them.
 extension JackAudioClient {
-  func add(_ feed: Feed, _ own: FilterSets?) -> Job<Ticket> {
+  func add(_ feed: Feed) -> Job<Ticket> {
     worker.job { [self] in
       let used = try engine
       let names = feed.portNames
@@ -25,7 +25,7 @@ extension JackAudioClient {
         }
         used.feeds.withLock {
           $0[feed.name] = JackEngine.LiveFeed(
-            number: begun.feed, firstOutput: place, outputs: names.count, own: own)
+            number: begun.feed, firstOutput: place, outputs: names.count)
         }
         return try change(feed)
       } catch {
@@ -38,9 +38,11 @@ extension JackAudioClient {
   func change(_ feed: Feed) throws -> Ticket {
     let used = try engine
     guard let live = used.feeds.withLock({ $0[feed.name] }) else { throw QueueRefusal.noFeed }
-    return try used.engine.change(
-      feed: live.number, to: filters(for: feed, live), gain: feed.amplitude,
-      highPass: feed.highPass.frequency?.value)
+    let filters = try filters(for: feed.selection)
+    let ticket = try used.engine.change(
+      feed: live.number, to: filters, gain: feed.amplitude, highPass: feed.highPass.frequency?.value)
+    used.feeds.withLock { $0[feed.name]?.filters = filters }
+    return ticket
   }
 
   func remove(_ feed: Feed) -> Job<Bool> {
@@ -87,9 +89,8 @@ extension JackAudioClient {
     }
   }
 
-  func filters(for feed: Feed, _ live: JackEngine.LiveFeed) throws -> FilterSet {
+  func filters(for selection: Selection) throws -> FilterSet {
     let used = try engine
-    let sets = live.own ?? fallback.withLock { $0 } ?? used.filters
-    return try sets.filters(for: feed.selection, of: used.device.ownDevice(of: feed) ?? used.device)
+    return try choice.withLock { $0 }.filters(for: selection, of: used.device, used.filters)
   }
 }

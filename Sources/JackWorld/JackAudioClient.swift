@@ -21,8 +21,8 @@ final class JackAudioClient: AudioClient {
   private let loss: Locked<String?>
   /// The engine that the callback runs; nil before the first.
   private let inUse = Mutex<JackEngine?>(nil)
-  /// The filter sets that replace those of the engine.
-  let fallback = Mutex<FilterSets?>(nil)
+  /// Where filters come from besides those of the engine.
+  let choice = Mutex(FilterChoice())
   private let graphReports = Mutex<[GraphReport]>([])
   /// Graph checks on the worker.
   private let graphChecks = LatestRequest<Setting>()
@@ -142,7 +142,6 @@ final class JackAudioClient: AudioClient {
       defer { used = prepared }
       return used == nil
     }
-    use(fallback: nil)
     if isFirst { return }
     array.adopt(prepared.ports)
     worker.run { [self] in
@@ -244,14 +243,17 @@ final class JackAudioClient: AudioClient {
     return ticket
   }
 
-  func use(fallback filters: FilterSets?) { fallback.withLock { $0 = filters } }
+  func use(_ new: FilterChoice) { choice.withLock { $0 = new } }
 
   func substitute(for setting: Setting) throws -> Ticket {
     let used = try engine
     for feed in setting.feeds {
-      guard let live = used.feeds.withLock({ $0[feed.name] }), live.own == nil else { continue }
+      guard let live = used.feeds.withLock({ $0[feed.name] }),
+        let filters = try? filters(for: feed.selection), filters !== live.filters
+      else { continue }
+      used.feeds.withLock { $0[feed.name]?.filters = filters }
       _ = try? used.engine.substitute(
-        feed: live.number, filters(for: feed, live), gain: feed.amplitude,
+        feed: live.number, filters, gain: feed.amplitude,
         highPass: feed.highPass.frequency?.value)
     }
     return try used.engine.substitute(
@@ -259,9 +261,10 @@ final class JackAudioClient: AudioClient {
   }
 
   private func filters(for setting: Setting) throws -> FilterSet {
-    let sets = try fallback.withLock { $0 } ?? engine.filters
-    if let microphone = setting.listening { return try sets.filters(listeningTo: microphone) }
-    return try sets.filters(for: setting.selection, of: setting.device)
+    if let microphone = setting.listening {
+      return try choice.withLock { $0 }.filters(listeningTo: microphone, engine.filters)
+    }
+    return try filters(for: setting.selection)
   }
 
   func beginTake(into ring: TakeRing, followingTransport: Bool) throws -> Ticket {
@@ -313,8 +316,8 @@ final class JackEngine: PreparedEngine {
     let number: Int
     let firstOutput: Int
     let outputs: Int
-    /// The filters of a case that the device's do not contain.
-    let own: FilterSets?
+    /// Those of the last change.
+    var filters: FilterSet?
   }
 
   /// The client that it was prepared on, which holds the engine in use.

@@ -12,6 +12,8 @@ public enum Change: Hashable, Sendable {
   case dataSource(String)
   case pattern(PolarPattern)
   case orientation(InputOrientation)
+  /// Nil for the data source's forward.
+  case look(Look?)
   /// Within `Decibels.outputGains`.
   case gain(Decibels)
   case highPass(HighPass)
@@ -24,7 +26,7 @@ public enum Change: Hashable, Sendable {
   public enum Key: String, NamedWord {
     case input
     case dataSource = "data-source"
-    case pattern, orientation, gain
+    case pattern, orientation, look, gain
     case highPass = "high-pass"
     case mute, output, listen
 
@@ -39,6 +41,7 @@ public enum Change: Hashable, Sendable {
     case .dataSource: self = .dataSource(word)
     case .pattern: self = .pattern(try PolarPattern(word: word))
     case .orientation: self = .orientation(try InputOrientation(word: word))
+    case .look: self = .look(try Self.look(word))
     case .gain: self = .gain(try Self.gain(word))
     case .highPass: self = .highPass(try Self.highPass(word))
     case .mute: self = .mute(try Switch(argument: word) == .on)
@@ -63,6 +66,7 @@ public enum Change: Hashable, Sendable {
     case .dataSource: .dataSource
     case .pattern: .pattern
     case .orientation: .orientation
+    case .look: .look
     case .gain: .gain
     case .highPass: .highPass
     case .mute: .mute
@@ -75,7 +79,7 @@ public enum Change: Hashable, Sendable {
   package var isRouting: Bool {
     switch self {
     case .gain, .highPass, .mute: false
-    case .preset, .input, .dataSource, .pattern, .orientation, .output, .listen: true
+    case .preset, .input, .dataSource, .pattern, .orientation, .look, .output, .listen: true
     }
   }
 
@@ -83,7 +87,7 @@ public enum Change: Hashable, Sendable {
   package var choosesDevice: Bool {
     switch self {
     case .preset, .input: true
-    case .dataSource, .pattern, .orientation, .gain, .highPass, .mute, .output, .listen: false
+    case .dataSource, .pattern, .orientation, .look, .gain, .highPass, .mute, .output, .listen: false
     }
   }
 
@@ -97,6 +101,24 @@ public enum Change: Hashable, Sendable {
       )
     }
     return Decibels(number)
+  }
+
+  /// "60", "60,10", or "off".
+  private static func look(_ text: String) throws(Failure) -> Look? {
+    if text.lowercased() == "off" { return nil }
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false).map {
+      $0.trimmingPrefix { $0 == " " }
+    }
+    let numbers = parts.compactMap { String($0).decimal }
+    guard numbers.count == parts.count, (1...2).contains(numbers.count),
+      let look = Look(azimuth: numbers[0], elevation: numbers.count == 2 ? numbers[1] : 0)
+    else {
+      throw Failure(
+        .usage,
+        "the look \(text.quoted) is not usable; give off, or an azimuth in degrees and, after a comma, an elevation from "
+          + "-90 to 90, such as 60 or 60,-10; left and up are positive")
+    }
+    return look
   }
 
   private static func highPass(_ text: String) throws(Failure) -> HighPass {

@@ -8,6 +8,8 @@ package struct ChangeReport: Codable, Sendable {
   package var dataSource = ""
   package var polarPattern = PolarPattern.omnidirectional
   package var inputOrientation = InputOrientation.portrait
+  /// Where the mono pattern looks; nil for the data source's forward.
+  package var look: Look?
   /// Nil for mono patterns.
   package var layout: StereoLayout?
   /// Number of output channels: 2 for stereo, otherwise 1.

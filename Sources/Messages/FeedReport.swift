@@ -6,6 +6,8 @@ package struct FeedReport: Codable, Sendable {
   package var dataSource = ""
   package var polarPattern = PolarPattern.omnidirectional
   package var inputOrientation = InputOrientation.portrait
+  /// Where the mono pattern looks; nil for the data source's forward.
+  package var look: Look?
   /// From −60 to 24 dB.
   package var gainDB = 0.0
   /// Corner of the high-pass; nil if it is off.
@@ -25,7 +27,8 @@ package struct FeedReport: Codable, Sendable {
     Feed(
       name: name,
       selection: Selection(
-        dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation),
+        dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation,
+        look: look),
       gain: Decibels(gainDB), highPass: highPassHz.map { .on(Hertz($0)) } ?? .off)
   }
 }

@@ -14,7 +14,10 @@ extension OSCMessage {
     guard (5...6).contains(parts.count), parts[1] == "pinna", parts[2] == "feed", parts[4] == "set" else {
       return self
     }
-    return OSCMessage(
-      OSCMethod.feedSet, [.string(parts[3])] + parts.dropFirst(5).map { .string($0) } + arguments)
+    // A look has two numbers.
+    let value =
+      parts.last == Change.Key.look.rawValue && arguments.count == 2
+      ? [.string(words.joined(separator: ","))] : arguments
+    return OSCMessage(OSCMethod.feedSet, [.string(parts[3])] + parts.dropFirst(5).map { .string($0) } + value)
   }
 }

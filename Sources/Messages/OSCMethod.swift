@@ -83,6 +83,10 @@ public struct OSCMethod: Sendable {
     OSCMethod("/pinna/set/pattern", "a string", 0...1, "change the polar pattern", .setOne(.pattern)),
     OSCMethod(
       "/pinna/set/orientation", "a string", 0...1, "change the input orientation", .setOne(.orientation)),
+    OSCMethod(
+      "/pinna/set/look", "azimuth and elevation in degrees, or off", 0...2, "look there with a mono pattern",
+      .setOne(.look)),
+    OSCMethod("/pinna/look", "azimuth and elevation, or off", 0...2, "the same", .setOne(.look)),
     OSCMethod("/pinna/set/gain", "a number in dB", 0...1, "change the gain", .setOne(.gain)),
     OSCMethod(
       "/pinna/set/high-pass", "off, or a corner in Hz", 0...1, "change the high-pass", .setOne(.highPass)),
@@ -95,10 +99,10 @@ public struct OSCMethod: Sendable {
       "listen to one microphone alone, outside takes", .setOne(.listen)),
     OSCMethod("/pinna/feed/list", "no arguments", 0...0, "the feeds besides main, as JSON", .feedList),
     OSCMethod(
-      "/pinna/feed/add", "a name, then pairs as for set; also format and order", 1...17, "add a feed",
+      "/pinna/feed/add", "a name, then pairs as for set; also format and order", 1...19, "add a feed",
       .feedAdd),
     OSCMethod(
-      feedSet, "a feed's name, then pairs as for set", 1...17,
+      feedSet, "a feed's name, then pairs as for set", 1...19,
       "change a feed; a single value also at /pinna/feed/NAME/set/SETTING", .feedSet),
     OSCMethod("/pinna/feed/remove", "a name", 1...1, "remove a feed", .feedRemove),
     OSCMethod("/pinna/preset/use", "a string", 1...1, "change to a preset", .usePreset),

@@ -41,6 +41,7 @@ extension Feed {
     case .dataSource: .word(selection.dataSource)
     case .pattern: .word(selection.polarPattern.rawValue)
     case .orientation: .word(selection.inputOrientation.rawValue)
+    case .look: .word(selection.effectiveLook?.word ?? "off")
     case .gain: .number(gain.value)
     case .highPass: highPass.frequency.map { .number($0.value) } ?? .word("off")
     case .mute: .flag(muted)

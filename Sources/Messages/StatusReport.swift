@@ -22,6 +22,7 @@ package struct StatusReport: Codable, Sendable {
     package var dataSource = ""
     package var polarPattern = PolarPattern.omnidirectional
     package var inputOrientation = InputOrientation.portrait
+    package var look: Look?
 
     package init() {}
   }
@@ -132,6 +133,8 @@ package struct StatusReport: Codable, Sendable {
   package var dataSource = ""
   package var polarPattern = PolarPattern.omnidirectional
   package var inputOrientation = InputOrientation.portrait
+  /// Where the mono pattern looks; nil for the data source's forward.
+  package var look: Look?
   package var preferred = Preferred()
   /// Nil for mono patterns.
   package var layout: StereoLayout?

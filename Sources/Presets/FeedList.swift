@@ -19,7 +19,9 @@ enum FeedList {
       let pattern =
         feed.selection.polarPattern.ambisonicsOrder.map { "format: ambix, order: \($0)" }
         ?? "polarPattern: \(feed.selection.polarPattern.rawValue)"
-      return "  \(yamlString(feed.name)): {dataSource: \(yamlString(feed.selection.dataSource)), \(pattern), "
+      let look = feed.selection.effectiveLook.map { "look: [\($0.word)], " } ?? ""
+      return
+        "  \(yamlString(feed.name)): {dataSource: \(yamlString(feed.selection.dataSource)), \(pattern), \(look)"
         + "inputOrientation: \(feed.selection.inputOrientation.rawValue), gain: \(feed.gain.value), "
         + "highPass: \(feed.highPass.word)}\n"
     }
@@ -44,7 +46,7 @@ extension YAMLReader {
 
   private func feed(named name: String, of device: Device, main: Selection) throws(DescriptionError) -> Feed {
     let fields = try fields([
-      "dataSource", "polarPattern", "inputOrientation", "gain", "highPass", "format", "order",
+      "dataSource", "polarPattern", "inputOrientation", "look", "gain", "highPass", "format", "order",
     ])
     let source =
       if let given = try fields.optional("dataSource") {
@@ -54,17 +56,15 @@ extension YAMLReader {
       }
     var selection = main
     selection.dataSource = source.name
+    selection.look = nil
     let pattern = try fields.optional("polarPattern")?.word(PolarPattern.self)
     let orientation = try fields.optional("inputOrientation")?.word(InputOrientation.self)
+    let look = try fields.optional("look")?.look()
     let (format, order) = (try fields.optional("format")?.string(), try fields.optional("order")?.string())
     do {
-      try FeedPattern(format: format, order: order, pattern: pattern, orientation: orientation)
+      try FeedPattern(format: format, order: order, pattern: pattern, orientation: orientation, look: look)
         .apply(to: &selection, of: source)
-      if selection.polarPattern.ambisonicsOrder == nil {
-        _ = try device.filterCase(for: selection)
-      } else {
-        _ = try device.ambisonics(selection)
-      }
+      try device.check(selection)
     } catch { throw failure("is not possible: \(error)") }
     let gain = try fields.optional("gain")?.number(in: Decibels.outputGains, unit: "dB") ?? 0
     return Feed(

@@ -26,7 +26,7 @@ public enum PresetFile {
       dataSource: \(yamlString(preset.selection.dataSource))
       polarPattern: \(preset.selection.polarPattern.rawValue)
       inputOrientation: \(preset.selection.inputOrientation.rawValue)
-      gain: \(preset.gain.value)
+      \(preset.selection.effectiveLook.map { "look: [\($0.word)]\n" } ?? "")gain: \(preset.gain.value)
       highPass: \(preset.highPass.word)
 
       """
@@ -46,7 +46,8 @@ public enum PresetFile {
     -> Preset
   {
     let fields = try reader.fields([
-      "title", "device", "dataSource", "polarPattern", "inputOrientation", "gain", "highPass", "feeds",
+      "title", "device", "dataSource", "polarPattern", "inputOrientation", "look", "gain", "highPass",
+      "feeds",
       "connections",
     ])
     let title = try fields.required("title", example: "My preset").string()
@@ -56,9 +57,14 @@ public enum PresetFile {
     let orientation = try fields.required("inputOrientation", example: "portrait")
     let selection = Selection(
       dataSource: source.name, polarPattern: try pattern.word(PolarPattern.self),
-      inputOrientation: try orientation.word(InputOrientation.self))
+      inputOrientation: try orientation.word(InputOrientation.self),
+      look: try fields.optional("look")?.look())
+    if selection.look != nil, selection.effectiveLook == nil {
+      throw pattern.failure(
+        "does not go with a look; use a mono pattern such as cardioid, or remove the look")
+    }
     do {
-      _ = try device.filterCase(for: selection)
+      try device.check(selection)
     } catch {
       let offered = source.polarPatterns.contains(selection.polarPattern)
       throw (offered ? orientation : pattern).failure("is not possible: \(error)")

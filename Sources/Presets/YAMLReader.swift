@@ -155,6 +155,18 @@ extension YAMLReader {
     return value
   }
 
+  /// Reads `[azimuth, elevation]` in degrees, or an azimuth alone.
+  public func look() throws(DescriptionError) -> Look {
+    let numbers = (try? list()) ?? [self]
+    guard (1...2).contains(numbers.count) else {
+      throw failure("has \(numbers.count) numbers; write an azimuth and an elevation in degrees, [60, 0]")
+    }
+    let azimuth = try numbers[0].number(in: Look.azimuths, unit: "degrees")
+    let elevation =
+      numbers.count == 2 ? try numbers[1].number(in: Look.elevations, unit: "degrees") : 0
+    return Look(azimuth: azimuth, elevation: elevation)!
+  }
+
   /// Reads a word of a vocabulary, ignoring case.
   public func word<Word: NamedWord>(_ type: Word.Type) throws(DescriptionError) -> Word {
     let text = try string()

@@ -11,6 +11,7 @@ extension ChangeReport {
     dataSource = setting.selection.dataSource
     polarPattern = setting.selection.polarPattern
     inputOrientation = setting.selection.inputOrientation
+    look = setting.selection.effectiveLook
     layout = setting.layout
     inputChannels = setting.selection.polarPattern.outputs
     gainDB = setting.gain.value

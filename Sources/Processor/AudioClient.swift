@@ -104,17 +104,15 @@ package protocol AudioClient: AnyObject, Sendable {
   /// Posts a crossfade to `setting`, for the current device.
   /// - Parameter isRestoring: uses the slot that the queue reserves for restoring the previous setting.
   func change(to setting: Setting, isRestoring: Bool) throws -> Ticket
-  /// Uses the filter sets of `fallback` for every setting from now on; nil for those of the engine.
-  /// They are forgotten when another engine is adopted.
-  func use(fallback: FilterSets?)
+  /// Takes the filters of every setting from `choice` from now on, and those of the engine.
+  func use(_ choice: FilterChoice)
   /// Posts crossfades of all feeds to the filters of `setting` that are chosen by now. It is allowed during a take. The
   /// ticket is main's.
   func substitute(for setting: Setting) throws -> Ticket
   /// Posts a fade of all feeds to silence with the filters of `setting`. The ticket is main's.
   func fadeOut(from setting: Setting) throws -> Ticket
   /// Registers the ports of a feed, and fades it in. The result is the ticket of that change.
-  /// - Parameter own: the filters of a case that the device's do not contain; nil for theirs.
-  func add(_ feed: Feed, _ own: FilterSets?) -> Job<Ticket>
+  func add(_ feed: Feed) -> Job<Ticket>
   /// Posts a crossfade of a feed that was added, with the same outputs.
   func change(_ feed: Feed) throws -> Ticket
   /// Fades a feed out, and unregisters its ports.

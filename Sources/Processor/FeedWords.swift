@@ -10,6 +10,7 @@ package struct FeedWords {
   package init(_ words: ArraySlice<String>) throws {
     var (format, order): (String?, String?)
     var (named, orientation): (PolarPattern?, InputOrientation?)
+    var look: Look??
     for at in stride(from: words.startIndex, to: words.endIndex - 1, by: 2) {
       let value = words[at + 1]
       switch words[at].lowercased() {
@@ -20,6 +21,7 @@ package struct FeedWords {
         switch change {
         case .pattern(let pattern): named = pattern
         case .orientation(let given): orientation = given
+        case .look(let given): look = .some(given)
         case .dataSource, .gain, .highPass, .mute: changes.append(change)
         case .preset, .input, .output, .listen:
           throw Self.notOfFeeds(words[at])
@@ -27,7 +29,8 @@ package struct FeedWords {
       }
     }
     do {
-      pattern = try FeedPattern(format: format, order: order, pattern: named, orientation: orientation)
+      pattern = try FeedPattern(
+        format: format, order: order, pattern: named, orientation: orientation, look: look)
     } catch let fault as FeedPattern.Fault { throw Failure(.usage, fault.description) }
   }
 
@@ -43,14 +46,15 @@ package struct FeedWords {
 }
 
 extension Feed {
-  /// - Throws: `UnknownWord` for a data source that `device` does not have.
   fileprivate mutating func apply(_ change: Change, of device: Device) throws {
     switch change {
-    case .dataSource(let name): selection.dataSource = try device.dataSource(named: name).name
+    case .dataSource(let name):
+      selection.dataSource = try device.dataSource(named: name).name
+      selection.look = nil
     case .gain(let gain): self.gain = gain
     case .highPass(let highPass): self.highPass = highPass
     case .mute(let isOn): muted = isOn
-    case .pattern, .orientation, .preset, .input, .output, .listen: break
+    case .pattern, .orientation, .look, .preset, .input, .output, .listen: break
     }
   }
 
@@ -59,7 +63,10 @@ extension Feed {
     var feed = self
     let source = (try? device.dataSource(named: selection.dataSource)) ?? device.dataSources[0]
     feed.selection.dataSource = source.name
-    if selection.polarPattern.ambisonicsOrder == nil, !source.polarPatterns.contains(selection.polarPattern) {
+    if feed.selection.dataSource != selection.dataSource { feed.selection.look = nil }
+    if selection.polarPattern.ambisonicsOrder == nil, feed.selection.effectiveLook == nil,
+      !source.polarPatterns.contains(selection.polarPattern)
+    {
       feed.selection.polarPattern = source.defaultPolarPattern
     }
     return feed

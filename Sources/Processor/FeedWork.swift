@@ -10,7 +10,7 @@ import Rendering
 struct FeedWork {
   enum Step {
     /// Filters that those of the device do not contain.
-    case designing(Job<FilterSets>)
+    case designing(FilterChoice.Key)
     case adding(Job<Ticket>)
     /// The callback fades to other filters.
     case changing(Ticket)
@@ -61,7 +61,7 @@ struct FeedWork {
   mutating func reset() {
     for work in current.values {
       switch work.step {
-      case .designing(let job): job.abandon()
+      case .designing: break
       case .adding(let job): job.abandon()
       case .removing(let job): job.abandon()
       case .changing: break

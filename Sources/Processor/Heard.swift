@@ -24,6 +24,8 @@ package struct Heard {
     let deadline: ContinuousClock.Instant
     /// Nil for an internal change, and after the request timed out.
     var request: Request?
+    /// Whether its setting contains all changes before: who waits for one that it supersedes waits for this one.
+    var containsEarlier = false
   }
 
   init(_ setting: Setting) { (inForce, wanted) = (setting, setting) }
@@ -51,8 +53,19 @@ package struct Heard {
   }
 
   /// The callback has dropped a change in favour of a newer one.
-  /// - Returns: who waits for it.
-  mutating func superseded(_ ticket: Ticket) -> Request? { pending.removeValue(forKey: ticket)?.request }
+  /// - Returns: who waits for it, and not for the newer one.
+  mutating func superseded(_ ticket: Ticket) -> Request? {
+    guard let request = pending.removeValue(forKey: ticket)?.request else { return nil }
+    guard let newest = pending.keys.max(), newest > ticket, pending[newest]?.containsEarlier == true else {
+      return request
+    }
+    let other = pending[newest]?.request
+    pending[newest]?.request = Request { outcome in
+      request.answer(outcome)
+      other?.answer(outcome)
+    }
+    return nil
+  }
 
   /// The callback has refused a change, because a take had begun.
   /// - Returns: who waits for it.

@@ -9,6 +9,7 @@ extension Processor {
   /// - Parameter preset: the setting of the preset that `changes` names; nil if they name none.
   package func set(_ changes: [Change], preset: Setting? = nil, _ request: Request) throws {
     let setting = try target(of: changes, preset: preset)
+    replaceInAim(changes)
     if setting.device != wanted.device || change != nil && changes.contains(where: \.choosesDevice) {
       return begin(changeTo: setting, request)
     }
@@ -34,7 +35,11 @@ extension Processor {
       endPlaybackNow(
         "the outputs were muted before the playback began; unmute them with: pinna set --mute off")
     }
-    try post(setting, request)
+    if let key = try missingKey(for: setting.selection, of: setting.device), preset == nil {
+      try aim(at: key, from: wanted, with: changes, request)
+    } else {
+      try post(setting, request)
+    }
     change?.add(inForce: changes)
   }
 
@@ -57,9 +62,9 @@ extension Processor {
     try setting.apply(changes)
     try checkFeeds(of: setting)
     if setting.device == wanted.device {
-      try filters?.check(setting.selection, of: setting.device)
+      try check(setting.selection)
     } else {
-      _ = try setting.device.filterCase(for: setting.selection)
+      try setting.device.check(setting.selection)
     }
     return setting
   }

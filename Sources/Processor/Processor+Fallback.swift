@@ -63,12 +63,19 @@ extension Processor {
     }
     if let failure = fallback.failure, failure.missing != missing { fallback.failure = nil }
     // What has returned is used again at once.
-    if !fallback.chosen.isSubset(of: missing) { choose(nil, without: []) }
+    if !fallback.chosen.isSubset(of: missing), let filters,
+      onDemandCases(areReadyWithout: [], filters.sampleRate)
+    {
+      choose(nil, without: [])
+    }
     if missing == fallback.chosen || missing == fallback.failure?.missing {
       // Nothing to get.
     } else if let (_, job, deadline) = fallback.job {
       switch job.result {
       case .success(let filters):
+        guard onDemandCases(areReadyWithout: missing, filters.sampleRate) || hasPassed(deadline) else {
+          break
+        }
         fallback.job = nil
         choose(filters, without: missing)
       case .failure(let failure): failFallback(without: missing, failure.description)
@@ -86,6 +93,21 @@ extension Processor {
     postSubstitution()
   }
 
+  /// Whether the looks and the B-format in use have filters without the missing microphones, too, as far as there can be
+  /// any: all feeds change to them together.
+  private func onDemandCases(areReadyWithout missing: Set<String>, _ sampleRate: Int) -> Bool {
+    var areReady = true
+    for selection in [wanted.selection] + wanted.feeds.map(\.selection)
+    where (try? wanted.device.ownDevice(of: selection)) ?? nil != nil {
+      let key = FilterChoice.Key(
+        device: wanted.device, selection: selection, sampleRate: sampleRate, missing: missing)
+      if onDemand.choice.contains(key) || onDemand.failures[key] != nil { continue }
+      design(key)
+      areReady = areReady && onDemand.failures[key] != nil
+    }
+    return areReady
+  }
+
   /// Says once that filters are being designed: shipped or cached ones need no line.
   private func tellOfDesign() {
     guard let job = fallback.job, job.job.progress != nil, !fallback.toldOfDesign else { return }
@@ -101,7 +123,8 @@ extension Processor {
 
   /// Every change from now on uses `filters`; nil for those of all microphones.
   private func choose(_ filters: FilterSets?, without missing: Set<String>) {
-    client?.use(fallback: filters)
+    onDemand.choice.use(filters, without: missing)
+    client?.use(onDemand.choice)
     fallback.chosen = missing
     fallback.remarks = filters?.bank.weaknesses ?? []
     fallback.failure = nil
@@ -129,16 +152,21 @@ extension Processor {
         ? "filters for all microphones are in force again"
         : causes.joined(separator: "; ")
           + "; filters without \(names.count == 1 ? "it" : "them") are in force"
-          + (fallback.remark(on: wanted.selection).map { "; \($0)" } ?? "") + remarkOnBFormat)
+          + (fallback.remark(on: wanted.selection).map { "; \($0)" } ?? "") + remarkOnOthers)
     guard let takeFrame, let take = (state.take ?? takeAtStop)?.take else { return }
     take.addFallback(frame: takeFrame + take.preRollFrames, without: names)
   }
 
-  /// B-format has filters for all microphones alone: what a failure does to it, as the end of a sentence.
-  private var remarkOnBFormat: String {
-    let names = wanted.feeds.filter { $0.selection.polarPattern.ambisonicsOrder != nil }.map(\.name)
-    return names.isEmpty
-      ? "" : "; B-format is wrong until all microphones are back: \(names.joined(separator: ", "))"
+  /// The feeds for which there are no filters without the missing microphones, as the end of a sentence.
+  private var remarkOnOthers: String {
+    let names = wanted.feeds.filter { feed in
+      guard !fallback.chosen.isEmpty, let filters else { return false }
+      let key = FilterChoice.Key(
+        device: wanted.device, selection: feed.selection, sampleRate: filters.sampleRate,
+        missing: fallback.chosen)
+      return onDemand.failures[key] != nil
+    }.map(\.name)
+    return names.isEmpty ? "" : "; wrong until all microphones are back: \(names.joined(separator: ", "))"
   }
 
   /// Handles the callback's report that a substitution is in force, or was replaced by a change.
@@ -161,6 +189,9 @@ extension Processor {
   /// Another engine runs from now on: nothing is known about its microphones, and it has no feeds yet.
   func resetEngine() {
     feeds.reset()
+    onDemand.reset()
+    onDemand.choice.use(nil, without: [])
+    client?.use(onDemand.choice)
     fallback.job?.job.abandon()
     fallback.preparation.pause()
     for name in fallback.watch.missing.keys.sorted() {

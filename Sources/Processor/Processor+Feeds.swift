@@ -16,7 +16,7 @@ extension Processor {
     if let obstacle = FeedNames.obstacle(to: feed, among: wanted.feeds, of: wanted.device) {
       throw Failure(.usage, obstacle)
     }
-    try check(feed)
+    try check(feed.selection)
     want(wanted.feeds + [feed])
     wait(for: name, feed, request)
   }
@@ -38,7 +38,7 @@ extension Processor {
         "the feed \(name) has the ports \(ports.joined(separator: ", ")), which a change does not replace; "
           + "remove it, and add it again with what it shall play")
     }
-    try check(feed)
+    try check(feed.selection)
     want(wanted.feeds.map { $0.name == name ? feed : $0 })
     wait(for: name, feed, request)
   }
@@ -60,10 +60,10 @@ extension Processor {
     try refuseDuringTake()
   }
 
-  /// - Throws: why the device has no filters for `feed`.
-  private func check(_ feed: Feed) throws {
-    if try wanted.device.ownDevice(of: feed) == nil {
-      try filters?.check(feed.selection, of: wanted.device)
+  /// - Throws: why the device in the route has no filters for `selection`.
+  func check(_ selection: Selection) throws {
+    if try wanted.device.ownDevice(of: selection) == nil {
+      try filters?.check(selection, of: wanted.device)
     }
   }
 
@@ -119,17 +119,17 @@ extension Processor {
       feeds.current[name] = FeedWork.Current(feed: feed, step: step, deadline: world.now + .seconds(seconds))
     }
     do {
+      if let new, let key = try missingKey(for: new.selection, of: wanted.device) {
+        design(key)
+        return begin(new, .designing(key), seconds: 610)
+      }
       switch (old, new) {
       // A feed with the same ports takes them over, and keeps their connections.
       case (nil, _) where leftOver.map { $0.portNames != new?.portNames } ?? false:
         if let leftOver { begin(leftOver, .removing(client.remove(leftOver)), seconds: 5) }
       case (nil, let new?):
-        if let own = try wanted.device.ownDevice(of: new), let filters {
-          begin(new, .designing(world.design(own, sampleRate: filters.sampleRate)), seconds: 600)
-        } else {
-          begin(new, .adding(client.add(new, nil)), seconds: 5)
-        }
-      case (let old?, let new?) where old.hasFiltersAndPorts(of: new):
+        begin(new, .adding(client.add(new)), seconds: 5)
+      case (let old?, let new?) where old.portNames == new.portNames:
         begin(new, .changing(try client.change(new)), seconds: 3)
       case (let old?, _): begin(old, .removing(client.remove(old)), seconds: 5)
       case (nil, nil): break
@@ -156,26 +156,19 @@ extension Processor {
     }
     let isLate = hasPassed(work.deadline)
     switch work.step {
-    case .designing(let job):
-      switch job.result {
-      case .success(let filters):
-        guard mayWorkOnFeeds else { return }
-        do {
-          try filters.check(work.feed.selection, of: wanted.device.ownDevice(of: work.feed) ?? wanted.device)
-        } catch { return fail(Failure(error)) }
-        feeds.current[name] = FeedWork.Current(
-          feed: work.feed, step: .adding(client.add(work.feed, filters)), deadline: world.now + .seconds(5))
-      case .failure(let failure): fail(failure)
-      case nil where isLate:
-        job.abandon()
-        fail(Failure(.failed, "the design of its filters took longer than 10 minutes"))
-      case nil:
+    case .designing(let key):
+      if let failure = onDemand.failures.removeValue(forKey: key) {
+        fail(failure)
+      } else if let job = onDemand.designs[key]?.job {
         if let part = job.progress, world.now >= nextProgress {
           nextProgress = world.now + .seconds(1)
           for waiting in feeds.waiting where waiting.name == name {
             waiting.request.reportProgress("designing filters for the feed \(name)", part: part)
           }
         }
+      } else {
+        // Its filters are there: the next step begins.
+        end()
       }
     case .adding(let job):
       switch job.result {
@@ -309,6 +302,7 @@ extension Processor {
     report.dataSource = feed.selection.dataSource
     report.polarPattern = feed.selection.polarPattern
     report.inputOrientation = feed.selection.inputOrientation
+    report.look = feed.selection.effectiveLook
     report.gainDB = feed.gain.value
     report.highPassHz = feed.highPass.frequency?.value
     report.muted = feed.muted
@@ -319,21 +313,5 @@ extension Processor {
     report.isHeard = feeds.inForce[feed.name] == feed
     report.obstacle = feeds.obstacles[feed.name]?.failure.description
     return report
-  }
-}
-
-extension Feed {
-  /// Whether a crossfade leads from this feed to `other`: it has the same ports, and its filters are there.
-  fileprivate func hasFiltersAndPorts(of other: Feed) -> Bool {
-    portNames == other.portNames
-      && (selection == other.selection || other.selection.polarPattern.ambisonicsOrder == nil)
-  }
-}
-
-extension Device {
-  /// The device that has filters for a feed whose case is designed on demand; nil if this device's filters contain it.
-  /// - Throws: if no filters can.
-  package func ownDevice(of feed: Feed) throws -> Device? {
-    feed.selection.polarPattern.ambisonicsOrder == nil ? nil : try ambisonics(feed.selection)
   }
 }

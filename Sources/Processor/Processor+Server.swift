@@ -204,7 +204,11 @@ extension Processor {
   }
 
   private func prepare(_ client: any AudioClient, _ filters: FilterSets) {
-    do { try filters.check(inForce.selection, of: inForce.device) } catch {
+    do {
+      if try inForce.device.ownDevice(of: inForce.selection) == nil {
+        try filters.check(inForce.selection, of: inForce.device)
+      }
+    } catch {
       return becomeUnusable(client, Failure(error))
     }
     enter(.preparing(client, filters, client.prepare(filters, for: inForce.device)))
@@ -224,6 +228,7 @@ extension Processor {
     let isRejoining = reconnection?.isRejoining ?? false
     engine.adopt()
     heard.join(with: new)
+    client.use(onDemand.choice)
     enter(.live)
     reconnection = nil
     watchdog = Watchdog()

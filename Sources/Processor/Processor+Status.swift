@@ -24,6 +24,7 @@ extension Processor {
   ) -> StatusReport {
     let readings = client?.readings ?? Readings()
     var preferred = change?.setting ?? wanted
+    if change == nil, let aim = onDemand.aim { preferred.selection = aim.key.selection }
     try? preferred.apply(deferredChanges)
     let statistics = readings.statistics
     let setting = inForce
@@ -37,6 +38,8 @@ extension Processor {
     report.dataSource = setting.selection.dataSource
     report.polarPattern = setting.selection.polarPattern
     report.inputOrientation = setting.selection.inputOrientation
+    report.look = setting.selection.effectiveLook
+    report.preferred.look = preferred.selection.effectiveLook
     report.preferred.dataSource = preferred.selection.dataSource
     report.preferred.polarPattern = preferred.selection.polarPattern
     report.preferred.inputOrientation = preferred.selection.inputOrientation

@@ -45,6 +45,7 @@ package final class Processor {
   var stallProbe = StallProbe()
   var fallback = Fallback()
   var feeds = FeedWork()
+  var onDemand = OnDemand()
   var warnings = Warnings()
   var wakefulness = Wakefulness()
   var duplicateSignals = DuplicateSignalDetector()
@@ -143,7 +144,7 @@ package final class Processor {
   /// True while the callback or a job owes a result.
   package var isBusy: Bool {
     !heard.pending.isEmpty || !changesAwaitingConnections.isEmpty || change != nil || !takes.closing.isEmpty
-      || !periodRequests.isEmpty || deadline != nil || feeds.isBusy
+      || !periodRequests.isEmpty || deadline != nil || feeds.isBusy || onDemand.aim != nil
   }
 
   /// Whether `setting` is in force and no change is pending.
@@ -194,6 +195,7 @@ package final class Processor {
     pollPeriodRequests()
     pollGraph()
     pollStall()
+    pollOnDemand()
     pollFallback()
     pollFeeds()
     pollSleep()
@@ -231,14 +233,24 @@ package final class Processor {
 
   // MARK: Changes
 
-  /// Posts a crossfade to `setting`, for the current device. `request` is answered when the callback has applied it.
-  /// - Parameter isRestoring: uses the slot that the queue reserves for restoring the previous setting.
-  func post(_ setting: Setting, _ request: Request?, isRestoring: Bool = false) throws {
+  /// Posts a crossfade to `setting`, for the current device, as soon as its filters are there. `request` is answered when
+  /// the callback has applied it.
+  /// - Parameters:
+  ///   - isRestoring: uses the slot that the queue reserves for restoring the previous setting.
+  ///   - containsEarlier: who waits for a change that this one supersedes waits for this one.
+  func post(
+    _ setting: Setting, _ request: Request?, isRestoring: Bool = false, containsEarlier: Bool = false
+  ) throws {
+    if let key = try missingKey(for: setting.selection, of: setting.device) {
+      try refuseOutsideGraph()
+      return try aim(at: key, from: setting, request)
+    }
     let ticket = try clientInGraph().change(to: setting, isRestoring: isRestoring)
     heard.posted(
       ticket,
       Heard.PendingChange(
-        setting: setting, missing: fallback.chosen, deadline: world.now + .seconds(3), request: request))
+        setting: setting, missing: fallback.chosen, deadline: world.now + .seconds(3), request: request,
+        containsEarlier: containsEarlier))
   }
 
   /// Answers requests that the callback did not handle in time, because no period runs. The changes stay queued and
@@ -253,6 +265,7 @@ package final class Processor {
 
   /// Fails all pending changes: the callback that received them will not report again.
   func failPendingChanges(_ failure: Failure) {
+    dropAim(failure)
     for request in heard.forgetPending() { request.fail(failure) }
   }
 

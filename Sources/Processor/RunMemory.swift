@@ -21,6 +21,8 @@ package struct RunMemory: Codable, Equatable, Sendable {
     let dataSource: String
     let polarPattern: String
     let inputOrientation: String
+    /// As `pinna set` takes it. Nil for none, and from an older Pinna.
+    let look: String?
     let gainDB: Double
     /// "off", or a corner in hertz.
     let highPass: String
@@ -34,6 +36,7 @@ package struct RunMemory: Codable, Equatable, Sendable {
       dataSource = setting.selection.dataSource
       polarPattern = setting.selection.polarPattern.rawValue
       inputOrientation = setting.selection.inputOrientation.rawValue
+      look = setting.selection.effectiveLook?.word
       gainDB = setting.gain.value
       highPass = setting.highPass.word
       feeds = setting.feeds.isEmpty ? nil : setting.feeds.map(LastFeed.init)
@@ -45,7 +48,7 @@ package struct RunMemory: Codable, Equatable, Sendable {
         Change(.dataSource, dataSource), Change(.pattern, polarPattern),
         Change(.orientation, inputOrientation),
         Change(.gain, "\(gainDB)"), Change(.highPass, highPass),
-      ]
+      ] + (look.map { [try Change(.look, $0)] } ?? [])
     }
 
     /// The setting, from the present files of its preset and device. Waits for the disk.
@@ -71,7 +74,7 @@ package struct RunMemory: Codable, Equatable, Sendable {
         feeds.append(feed)
       }
       setting.want(feeds)
-      _ = try setting.device.filterCase(for: setting.selection)
+      try setting.device.check(setting.selection)
       return setting
     }
   }
@@ -82,6 +85,7 @@ package struct RunMemory: Codable, Equatable, Sendable {
     let dataSource: String
     let polarPattern: String
     let inputOrientation: String
+    let look: String?
     let gainDB: Double
     let highPass: String
 
@@ -90,16 +94,18 @@ package struct RunMemory: Codable, Equatable, Sendable {
       dataSource = feed.selection.dataSource
       polarPattern = feed.selection.polarPattern.rawValue
       inputOrientation = feed.selection.inputOrientation.rawValue
+      look = feed.selection.effectiveLook?.word
       gainDB = feed.gain.value
       highPass = feed.highPass.word
     }
 
     /// Nil if the file does not hold what a feed of `device` can be.
     func feed(of device: Device) -> Feed? {
-      let words = [
-        "data-source", dataSource, "orientation", inputOrientation, "gain", "\(gainDB)", "high-pass",
-        highPass,
-      ]
+      let words =
+        [
+          "data-source", dataSource, "orientation", inputOrientation, "gain", "\(gainDB)", "high-pass",
+          highPass,
+        ] + (look.map { ["look", $0] } ?? [])
       guard let pattern = PolarPattern(rawValue: polarPattern) else { return nil }
       var feed = Feed(
         name: name,

@@ -79,12 +79,13 @@ public struct Setting: Hashable, Sendable {
     listening = nil
     feeds = feeds.map { $0.moved(to: input) }
     // The device file may have been edited and no longer offer it.
-    if let last = remembered.removeValue(forKey: input.uid), (try? input.filterCase(for: last)) != nil {
+    if let last = remembered.removeValue(forKey: input.uid), (try? input.check(last)) != nil {
       selection = last
       return
     }
     let source = (try? input.dataSource(named: selection.dataSource)) ?? input.dataSources[0]
     selection.dataSource = source.name
+    selection.look = nil
     if !source.polarPatterns.contains(selection.polarPattern) {
       selection.polarPattern = source.defaultPolarPattern
     }
@@ -93,12 +94,10 @@ public struct Setting: Hashable, Sendable {
   /// Applies changes, but for a preset and an input, which others look up and choose first (`choose`).
   /// - Throws: on the first name that the device does not have; earlier changes are applied then.
   public mutating func apply(_ changes: [Change]) throws {
+    try selection.apply(changes, of: device)
     for change in changes {
       switch change {
-      case .preset, .input: break
-      case .dataSource(let name): selection.dataSource = try device.dataSource(named: name).name
-      case .pattern(let pattern): selection.polarPattern = pattern
-      case .orientation(let orientation): selection.inputOrientation = orientation
+      case .preset, .input, .dataSource, .pattern, .orientation, .look: break
       case .gain(let gain): self.gain = gain
       case .highPass(let highPass): self.highPass = highPass
       case .mute(let isOn): muted = isOn
@@ -121,6 +120,33 @@ public struct Setting: Hashable, Sendable {
     var setting = self
     setting.listening = nil
     return setting
+  }
+}
+
+extension Selection {
+  /// Applies what belongs to a selection: a look after all else, whose place in the list does not matter.
+  /// - Throws: `UnknownWord` for a data source that `device` does not have; a `Failure` if the changes contradict each
+  ///   other.
+  mutating func apply(_ changes: [Change], of device: Device) throws {
+    for case .dataSource(let name) in changes {
+      dataSource = try device.dataSource(named: name).name
+      look = nil
+    }
+    var (pattern, given): (PolarPattern?, Look??) = (nil, nil)
+    for change in changes {
+      switch change {
+      case .pattern(let new): pattern = new
+      case .orientation(let orientation): inputOrientation = orientation
+      case .look(let look): given = .some(look)
+      default: break
+      }
+    }
+    do throws(FeedPattern.Fault) {
+      try FeedPattern.check(look: given ?? nil, pattern: pattern)
+    } catch { throw Failure(.usage, error.description) }
+    if let pattern { polarPattern = pattern }
+    if polarPattern.isOriented { look = nil }
+    if let given { point(given, of: try device.dataSource(named: dataSource)) }
   }
 }
 

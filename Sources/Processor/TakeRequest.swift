@@ -79,7 +79,7 @@ extension FeedSetup {
     self.init(
       name: feed.name, channels: feed.channelNames, dataSource: feed.selection.dataSource,
       polarPattern: order == nil ? feed.selection.polarPattern.rawValue : nil,
-      inputOrientation: feed.selection.inputOrientation.rawValue,
+      inputOrientation: feed.selection.inputOrientation.rawValue, look: feed.selection.effectiveLook,
       layout: feed.selection.layout(on: device).map(TakeSetup.Layout.init), gainDB: feed.gain.value,
       highPassHz: feed.highPass.frequency?.value, muted: feed.muted, order: order,
       normalisation: order == nil ? nil : "sn3d")
@@ -100,7 +100,7 @@ extension TakeSetup {
     self.init(
       preset: setting.preset, device: setting.device.name, dataSource: setting.selection.dataSource,
       polarPattern: setting.selection.polarPattern.rawValue,
-      inputOrientation: setting.selection.inputOrientation.rawValue,
+      inputOrientation: setting.selection.inputOrientation.rawValue, look: setting.selection.effectiveLook,
       layout: setting.layout.map(Layout.init),
       gainDB: setting.gain.value, highPassHz: setting.highPass.frequency?.value, muted: setting.muted,
       microphones: bank.microphones, latencyFrames: bank.delayFrames,

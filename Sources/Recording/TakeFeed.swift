@@ -1,3 +1,4 @@
+import Acoustics
 import Realtime
 
 /// A feed of a take besides `main`, as it was set when the take was recorded. Stands in the sidecar.
@@ -11,6 +12,7 @@ public struct FeedSetup: Codable, Sendable, Hashable {
   /// Nil for Ambisonics.
   public let polarPattern: String?
   public let inputOrientation: String
+  public let look: Look?
   public let layout: TakeSetup.Layout?
   public let gainDB: Double
   /// Corner of the high-pass; nil if it is off.
@@ -23,7 +25,8 @@ public struct FeedSetup: Codable, Sendable, Hashable {
 
   public init(
     name: String, channels: [String], dataSource: String, polarPattern: String?, inputOrientation: String,
-    layout: TakeSetup.Layout? = nil, gainDB: Double, highPassHz: Double? = nil, muted: Bool = false,
+    look: Look? = nil, layout: TakeSetup.Layout? = nil, gainDB: Double, highPassHz: Double? = nil,
+    muted: Bool = false,
     order: Int? = nil, normalisation: String? = nil
   ) {
     self.name = name
@@ -31,6 +34,7 @@ public struct FeedSetup: Codable, Sendable, Hashable {
     self.dataSource = dataSource
     self.polarPattern = polarPattern
     self.inputOrientation = inputOrientation
+    self.look = look
     self.layout = layout
     self.gainDB = gainDB
     self.highPassHz = highPassHz

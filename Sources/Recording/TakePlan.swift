@@ -1,3 +1,4 @@
+import Acoustics
 import AudioFiles
 import FoundationEssentials
 import Realtime
@@ -166,6 +167,8 @@ public struct TakeSetup: Codable, Sendable, Hashable {
   public let dataSource: String
   public let polarPattern: String
   public let inputOrientation: String
+  /// Where the mono pattern looks; nil for the data source's forward.
+  public let look: Look?
   public let layout: Layout?
   public let gainDB: Double
   /// Corner of the high-pass; nil if it is off. The microphones' file is never filtered.
@@ -180,7 +183,8 @@ public struct TakeSetup: Codable, Sendable, Hashable {
 
   public init(
     preset: String, device: String, dataSource: String, polarPattern: String, inputOrientation: String,
-    layout: Layout?, gainDB: Double, highPassHz: Double? = nil, muted: Bool, microphones: [String],
+    look: Look? = nil, layout: Layout?, gainDB: Double, highPassHz: Double? = nil, muted: Bool,
+    microphones: [String],
     latencyFrames: Int, calibrated: String? = nil, pinna: String? = nil
   ) {
     self.pinna = pinna
@@ -189,6 +193,7 @@ public struct TakeSetup: Codable, Sendable, Hashable {
     self.dataSource = dataSource
     self.polarPattern = polarPattern
     self.inputOrientation = inputOrientation
+    self.look = look
     self.layout = layout
     self.gainDB = gainDB
     self.highPassHz = highPassHz

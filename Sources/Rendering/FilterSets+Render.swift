@@ -5,12 +5,13 @@ extension FilterSets {
   /// Other filters from a frame on, as in a take whose microphones failed and returned.
   public struct Substitution: Sendable {
     public let frame: Int
-    /// Nil for the filters of all microphones.
+    /// Of the device's own cases; nil for the filters of all microphones.
     public let filters: FilterSets?
+    /// The microphones that they do without.
+    public let missing: Set<String>
 
-    public init(frame: Int, filters: FilterSets?) {
-      self.frame = frame
-      self.filters = filters
+    public init(frame: Int, filters: FilterSets?, without missing: Set<String> = []) {
+      (self.frame, self.filters, self.missing) = (frame, filters, missing)
     }
   }
 
@@ -62,8 +63,6 @@ extension FilterSets {
     public var changes: [(frame: Int, play: Play)] = []
     /// In the order of their frames. A crossfade begins with each; one from frame 0 is in force from the start.
     public var substitutions: [Substitution] = []
-    /// The filters of B-format, and the device that they are of; nil for a case of the device that is rendered.
-    public var own: (sets: FilterSets, device: Device)?
     /// Memory of its high-pass at a frame, where a period begins; nil for silence at the start.
     public var highPass: (frame: Int, memory: [SIMD2<Double>])?
 
@@ -99,20 +98,26 @@ extension FilterSets {
   /// The same for several feeds, which one engine plays.
   /// - Parameters:
   ///   - feeds: the first is `main`. Changes may give only `main` another number of channels.
+  ///   - onDemand: the filters of looks and B-format.
   ///   - clock: time of the first frame on the engine's clock.
   ///   - write: called with the outputs. Shape: `[feed][channel][frame]`.
   public func render(
-    _ feeds: [Feed], of device: Device, framesBefore: Int = 0, clock: Int = 0, period: Int = 1024,
+    _ feeds: [Feed], of device: Device, onDemand: FilterChoice = FilterChoice(), framesBefore: Int = 0,
+    clock: Int = 0, period: Int = 1024,
     instructionSet: InstructionSet = .best, next: () throws -> [[Float]]?,
     write: (_ outputs: [[[Float]]]) throws -> Void
   ) throws {
     let engine = makeEngine(instructionSet: instructionSet)
     let forming = engine.formingFrames(period: period)
-    var states = feeds.map {
-      (play: $0.play, filters: $0.substitutions.last { $0.frame <= 0 }?.filters ?? $0.own?.sets ?? self)
+    var states = feeds.map { feed in
+      var choice = onDemand
+      if let first = feed.substitutions.last(where: { $0.frame <= 0 }) {
+        choice.use(first.filters, without: first.missing)
+      }
+      return (play: feed.play, choice: choice)
     }
     func filters(_ n: Int) throws -> FilterSet {
-      try states[n].filters.filters(for: states[n].play.selection, of: feeds[n].own?.device ?? device)
+      try states[n].choice.filters(for: states[n].play.selection, of: device, self)
     }
     var numbers: [Int] = []
     var places: [Int] = []
@@ -140,7 +145,7 @@ extension FilterSets {
       let n = event.feed
       switch event.kind {
       case .change(let play): states[n].play = play
-      case .substitution(let filters): states[n].filters = filters ?? feeds[n].own?.sets ?? self
+      case .substitution(let new): states[n].choice.use(new.filters, without: new.missing)
       case .highPass(let memory): return engine.setHighPasses(feed: numbers[n], memory)
       }
       let (amplitude, highPass) = (states[n].play.amplitude, states[n].play.highPass.frequency?.value)
@@ -187,7 +192,7 @@ extension FilterSets {
   private struct Event {
     enum Kind {
       case change(Play)
-      case substitution(FilterSets?)
+      case substitution(Substitution)
       case highPass([SIMD2<Double>])
     }
 
@@ -201,7 +206,7 @@ extension FilterSets {
         (feed.highPass.map { [Event(frame: $0.frame, feed: n, kind: .highPass($0.memory))] } ?? [])
           + feed.changes.map { Event(frame: $0.frame, feed: n, kind: .change($0.play)) }
           + feed.substitutions.filter { $0.frame > 0 }.map {
-            Event(frame: max(0, $0.frame - forming), feed: n, kind: .substitution($0.filters))
+            Event(frame: max(0, $0.frame - forming), feed: n, kind: .substitution($0))
           }
       }
       return all.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }.map(

@@ -77,7 +77,8 @@ import Testing
       ("a: {format: ambix, dataSource: Bottom, inputOrientation: portrait}", "no left and right"),
       ("a: {dataSource: Left}", "data source"),
       ("a: {dataSource: Bottom, polarPattern: cardioid}", "not possible"),
-      ("a: {look: [60, 0]}", "unknown key"), ("a: {gain: 90}", "gain"), ("a-b: {}", "letters"),
+      ("a: {look: [60, 0], polarPattern: stereo}", "mono pattern"), ("a: {look: [60, 0, 0]}", "azimuth"),
+      ("a: {gain: 90}", "gain"), ("a-b: {}", "letters"),
       ("a: 5", "group"),
     ])
   func refusals(feed: String, word: String) throws {

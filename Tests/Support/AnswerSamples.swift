@@ -7,7 +7,7 @@ public enum AnswerSamples {
     "controller":"camera","dataSource":"Front","device":"pair",\#
     "droppedPackets":6,"dspLoad":12.25,"fallback":{"missing":[{"fault":"invalid","name":"right"}],\#
     "obstacle":"the disk is full","without":["right"]},\#
-    "feeds":[{"dataSource":"Front","gainDB":-6,"highPassHz":80,"inputOrientation":"portrait","isHeard":false,"muted":true,"name":"anna",\#
+    "feeds":[{"dataSource":"Front","gainDB":-6,"highPassHz":80,"inputOrientation":"portrait","isHeard":false,"look":[60,0],"muted":true,"name":"anna",\#
     "obstacle":"there is no port","outputs":[{"name":"anna","peakDB":-12,"rmsDB":-24}],"polarPattern":"cardioid"}],"format":1,"gainDB":-3.5,"highPassHz":80,"input":{"name":"Two microphones",\#
     "portType":"usbAudio","uid":"pair"},"inputChannels":2,"inputOrientation":"landscapeLeft",\#
     "lastTake":{"endedBecause":"the JACK server ended","fault":"64 frames are silence","frames":480,\#
@@ -15,12 +15,12 @@ public enum AnswerSamples {
     ,"sides":{"left":"+x, microphone left","right":"-x, microphone right"}},\#
     "levels":{"correlation":0.25,"feeds":[{"name":"anna","peakDB":-12,"rmsDB":-24}],"microphones":[{"name":"left","peakDB":-3,"rmsDB":-20.1},{"name":"right","peakDB":-150,\#
     "rmsDB":-150}],"outputs":[{"name":"out_left","peakDB":-12.2,"rmsDB":-30.5},{"name":"out_right",\#
-    "peakDB":-12,"rmsDB":-31}]},"listening":"left","microphones":2,"midi":{"bank":"evening","channel":3,"controllers":2,"programs":["pair","phone5"],\#
+    "peakDB":-12,"rmsDB":-31}]},"listening":"left","look":[-30.5,10],"microphones":2,"midi":{"bank":"evening","channel":3,"controllers":2,"programs":["pair","phone5"],\#
     "sources":["keys:out"]},"muted":true,"mutedMicrophones":["right"],\#
     "output":{"choice":"speaker","portType":"builtInSpeaker","ports":["system:playback_1",\#
     "system:playback_2"]},"period":64,"playback":{"channels":2,"frames":4800,"framesPlayed":1200,\#
     "missedFrames":7,"playing":"/takes/d.wav"},"polarPattern":"stereo","preferred":{"dataSource":"Back",\#
-    "inputOrientation":"portrait","polarPattern":"cardioid"},"preparedFallbacks":["left"],"preset":"pair",\#
+    "inputOrientation":"portrait","look":[60,0],"polarPattern":"cardioid"},"preparedFallbacks":["left"],"preset":"pair",\#
     "rejectedSamples":3,"sampleRate":48000,"server":"stalled","state":"recording","take":{"channels":2,\#
     "fault":"the disk is full","frames":960,"length":10800,"loss":"/takes was removed","markers":2,"path":"/takes/a.wav",\#
     "secondsLeft":90,"title":"Second verse"},"unpreparedPeriods":5,"warnings":["no microphone is connected",\#
@@ -59,7 +59,7 @@ public enum AnswerSamples {
   public static let keptChange = #"""
     {"dataSource":"Front","gainDB":6,"highPassHz":40.5,"input":"pair","inputChannels":2,"inputOrientation":"portrait",\#
     "kept":"the session camera controls the route; this is set when it ends","layout":{"left":"right",\#
-    "right":"left","sides":{"left":"+x, microphone left","right":"-x, microphone right"}},"listening":"left","muted":true,"polarPattern":"stereo","preset":"pair"}
+    "right":"left","sides":{"left":"+x, microphone left","right":"-x, microphone right"}},"listening":"left","look":[60,0],"muted":true,"polarPattern":"stereo","preset":"pair"}
     """#
   /// A change to a mono pattern.
   public static let monoChange = #"""

@@ -8,6 +8,8 @@ package protocol SettingReport {
   var dataSource: String { get }
   var polarPattern: PolarPattern { get }
   var inputOrientation: InputOrientation { get }
+  /// Nil for the data source's forward.
+  var look: Look? { get }
   /// Nil for mono patterns.
   var layout: StereoLayout? { get }
   var gainDB: Double { get }
@@ -22,6 +24,7 @@ extension SettingReport {
   /// One line: the selection, and where left and right are.
   fileprivate var settingText: String {
     var text = "\(preset): \(dataSource), \(polarPattern.phrase)"
+    if let look { text += look.phrase }
     if let listening {
       text += "; only the microphone \(listening) is heard"
     } else if let layout {
@@ -30,6 +33,15 @@ extension SettingReport {
     if gainDB != 0 { text += String(format: ", %+g dB", gainDB) }
     if let highPassHz { text += String(format: ", high-pass %g Hz", highPassHz) }
     return muted ? text + ", muted" : text
+  }
+}
+
+extension Look {
+  /// " at 60°", or " at 60°, 10° up"
+  var phrase: String {
+    let text = String(format: " at %g°", azimuth)
+    if elevation == 0 { return text }
+    return text + String(format: ", %g° ", abs(elevation)) + (elevation > 0 ? "up" : "down")
   }
 }
 
@@ -64,9 +76,15 @@ extension StatusReport: SettingReport {
     return
       (lines + (feeds ?? []).map { "feed " + $0.text } + levelLines + fallbackLines
       + warnings.map { "warning: " + $0.printable } + takeLines
-      + changeLines
+      + changeLines + [designText].compactMap(\.self)
       + routeLines)
       .joined(separator: "\n")
+  }
+
+  /// Nil while the wanted look is heard.
+  private var designText: String? {
+    guard let wanted = preferred.look, wanted != look, preferred.dataSource == dataSource else { return nil }
+    return "filters\(wanted.phrase) are being designed; until then the nearest play"
   }
 
   private var stateText: String {

@@ -20,12 +20,13 @@ extension Verb {
       Option("--order", "N", "the order of B-format, from 1 to 4 (default: 1)"),
       Option("--pattern", "PATTERN", "omnidirectional, cardioid …, stereo (default: main's)"),
       Option("--orientation", "ORIENTATION", "portrait … (default: main's)"),
+      Option("--look", "AZ[,EL]", "where a mono pattern looks, in degrees: see set"),
       Option("--gain", "DB", "gain in decibels, from -60 to 24 (default: 0)"),
       Option("--high-pass", "HZ|off", "high-pass of its outputs, from 20 to 400 Hz (default: off)"),
       nameOption, jsonOption,
     ]
   ) { arguments in
-    let keys = ["data-source", "format", "order", "pattern", "orientation", "gain", "high-pass"]
+    let keys = ["data-source", "format", "order", "pattern", "orientation", "look", "gain", "high-pass"]
     let pairs = keys.flatMap { key in arguments["--" + key].map { [key, $0] } ?? [] }
     let words = [arguments.operands[0]] + pairs
     // The design of a B-format may take minutes; its progress restarts the limit.
@@ -45,7 +46,7 @@ extension Verb {
 extension FeedReport {
   /// One line: "anna: Left, cardioid, -3 dB; ports anna".
   var text: String {
-    var text = "\(name): \(dataSource), \(polarPattern.phrase)"
+    var text = "\(name): \(dataSource), \(polarPattern.phrase)\(look?.phrase ?? "")"
     if polarPattern.isOriented { text += ", \(inputOrientation.rawValue)" }
     if gainDB != 0 { text += String(format: ", %+g dB", gainDB) }
     if let highPassHz { text += String(format: ", high-pass %g Hz", highPassHz) }

@@ -67,6 +67,9 @@ extension Verb {
       Option("--data-source", "NAME", "a data source of the device; to list them, run: pinna inputs"),
       Option("--pattern", "PATTERN", "omnidirectional, subcardioid, cardioid …, stereo"),
       Option("--orientation", "ORIENTATION", "portrait, portraitUpsideDown, landscapeLeft, landscapeRight"),
+      Option(
+        "--look", "AZ[,EL]|off",
+        "where a mono pattern looks: degrees from the data source's forward, left and up positive"),
       Option("--gain", "DB", "gain in decibels, from -60 to 24"),
       Option("--high-pass", "HZ|off", "high-pass of the outputs against wind and rumble, from 20 to 400 Hz"),
       Option("--mute", "on|off", "fade the outputs out, or in again"),
@@ -88,7 +91,8 @@ extension Verb {
       return try ask(
         arguments, OSCMessage(OSCMethod.feedSet, [.string(feed)] + words), seconds: 120, \FeedAnswer.text)
     }
-    return try ask(arguments, OSCMessage("/pinna/set", words), \ChangeReport.text)
+    // Filters for a look may have to be designed.
+    return try ask(arguments, OSCMessage("/pinna/set", words), seconds: 120, \ChangeReport.text)
   }
 
   static let stop = Verb(

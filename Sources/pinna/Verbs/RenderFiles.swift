@@ -25,7 +25,9 @@ enum FeedsFile {
 /// - {at: 4, orientation: landscapeLeft}
 /// ```
 enum AutomationFile {
-  private static let keys: [Change.Key] = [.dataSource, .pattern, .orientation, .gain, .highPass, .mute]
+  private static let keys: [Change.Key] = [
+    .dataSource, .pattern, .orientation, .look, .gain, .highPass, .mute,
+  ]
 
   /// The settings from each frame on. A time in seconds becomes the nearest frame.
   /// - Parameter start: what is set before them. Changes at 0 s replace it.
@@ -45,12 +47,16 @@ enum AutomationFile {
       for key in keys {
         guard let value = fields.optional(key.rawValue) else { continue }
         do {
-          try setting.apply([Change(key, value.string())])
+          let change: Change =
+            if key == .look, let list = try? value.list(), list.count == 2 { .look(try value.look()) } else {
+              try Change(key, value.string())
+            }
+          try setting.apply([change])
         } catch let error as DescriptionError {
           throw error
         } catch { throw value.failure("cannot be used: \(error)") }
       }
-      do { _ = try setting.device.filterCase(for: setting.selection) } catch {
+      do { try setting.device.check(setting.selection) } catch {
         throw entry.failure("is not possible: \(error)")
       }
       if frame == 0 { start = setting } else { changes.append((frame, setting)) }

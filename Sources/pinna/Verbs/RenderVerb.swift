@@ -21,6 +21,7 @@ extension Verb {
       Option("--data-source", "NAME", "data source (default: the preset's)"),
       Option("--pattern", "PATTERN", "polar pattern (default: the preset's)"),
       Option("--orientation", "ORIENTATION", "input orientation (default: the preset's)"),
+      Option("--look", "AZ[,EL]|off", "where a mono pattern looks, in degrees, as for set"),
       Option("--format", "FORMAT", "\(Arguments.ambix): B-format instead of the pattern"), orderOption,
       normalisationOption,
       Option("--gain", "DB", "gain in decibels, from -60 to 24 (default: the preset's)"),
@@ -53,8 +54,8 @@ extension Verb {
     var named = try feeds(arguments, of: take, pipe, in: PresetLibrary.standard)
     let device = named[0].setting.device
     for feed in named {
-      try OutputPath.check(feed.path, against: source, isAmbisonic: feed.own != nil)
-      _ = try (feed.own ?? device).filterCase(for: feed.setting.selection)
+      try OutputPath.check(feed.path, against: source, isAmbisonic: feed.ambisonics != nil)
+      try device.check(feed.setting.selection)
     }
     try take?.check(device)
     let input =
@@ -79,19 +80,37 @@ extension Verb {
     func designed(_ device: Device) throws -> FilterSets {
       try FilterSets(device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
     }
-    // B-format alone needs none of the device's own filters.
-    let base = named.count == 1 ? named[0].own ?? device : device
-    let sets = try designed(base)
+    // What is designed on demand, alone, needs none of the device's own filters.
+    let own = try named.map { try device.ownDevice(of: $0.setting.selection) }
+    let isAlone = named.count == 1 && automation.isEmpty
+    let sets = try designed(isAlone ? own[0] ?? device : device)
+    var onDemand = FilterChoice()
+    func demand(_ selection: Selection, without missing: Set<String> = []) throws {
+      guard let own = try device.ownDevice(of: selection) else { return }
+      let key = FilterChoice.Key(device: device, selection: selection, sampleRate: rate, missing: missing)
+      guard !onDemand.contains(key) else { return }
+      if missing.isEmpty {
+        onDemand.keep(isAlone ? sets : try designed(own), for: key)
+      } else {
+        onDemand.keep(
+          try FilterSets(
+            fallbackFor: own, without: missing, sampleRate: rate,
+            progress: WorkProgress.designing(device.name)),
+          for: key)
+      }
+    }
     // The memory of the filters, of a crossfade, and of the lowest high-pass.
     let start = take?.start(sets.bank.tapCount + rate, period: period) ?? TakeMicrophones.Start()
     var fallbacks: [Set<String>: FilterSets] = [:]
     let feeds = try named.indices.map { n in
       var feed = FilterSets.Feed(named[n].setting.play)
       feed.changes = automation.map { (start.frames + $0.frame, $0.setting.play) }
-      if let own = named[n].own, own != base { feed.own = (try designed(own), own) }
-      if let take, named[n].own == nil {
+      if let take {
         feed.substitutions = try take.substitutions(
           of: named[n].recorded, device, sampleRate: rate, start, &fallbacks)
+      }
+      for selection in [feed.play.selection] + feed.changes.map(\.play.selection) {
+        for missing in [[]] + feed.substitutions.map(\.missing) { try demand(selection, without: missing) }
       }
       if let take, named[n].isAsRecorded {
         feed.highPass = take.highPass(of: named[n].recorded, start)
@@ -113,7 +132,7 @@ extension Verb {
     var position = take?.files.frame ?? 0
     try RenderedFile.finish(outputs) {
       try sets.render(
-        feeds, of: base, framesBefore: start.frames, clock: start.clock, period: period,
+        feeds, of: device, onDemand: onDemand, framesBefore: start.frames, clock: start.clock, period: period,
         instructionSet: instructionSet,
         next: {
           defer { first = nil }
@@ -189,8 +208,6 @@ extension Verb {
     let recorded: String?
     /// Whether nothing differs from what was recorded.
     let isAsRecorded: Bool
-    /// The device whose filters are those of its B-format; nil for any other case.
-    let own: Device?
     /// How its B-format is written.
     let ambisonics: AmbisonicFormat?
 
@@ -203,7 +220,6 @@ extension Verb {
       self.recorded = recorded
       self.isAsRecorded = isAsRecorded
       let order = setting.selection.polarPattern.ambisonicsOrder
-      own = try order.map { _ in try setting.device.ambisonics(setting.selection) }
       ambisonics = try order.map { try arguments.ambisonicFormat(order: $0, path: path) }
     }
 
@@ -216,7 +232,8 @@ extension Verb {
   private static func feeds(
     _ arguments: Arguments, of take: TakeMicrophones?, _ pipe: AudioFileReader?, in library: PresetLibrary
   ) throws -> [NamedFeed] {
-    let changes = try [Change.Key.dataSource, .pattern, .orientation, .gain, .highPass].compactMap { key in
+    let changes = try [Change.Key.dataSource, .pattern, .orientation, .look, .gain, .highPass].compactMap {
+      key in
       try arguments["--" + key.rawValue].map { try Change(key, $0) }
     }
     let ambisonics = try arguments.onlyAmbisonics()

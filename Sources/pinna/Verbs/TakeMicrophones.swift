@@ -87,7 +87,7 @@ struct TakeMicrophones {
         Change(.dataSource, setup.dataSource), Change(.pattern, setup.polarPattern),
         Change(.orientation, setup.inputOrientation), Change(.gain, "\(setup.gainDB)"),
         Change(.highPass, setup.highPassHz.map { "\($0)" } ?? "off"), .mute(setup.muted),
-      ]
+      ] + (setup.look.map { [.look($0)] } ?? [])
     }
   }
 
@@ -105,7 +105,7 @@ struct TakeMicrophones {
       Change(.dataSource, setup.dataSource), .pattern(pattern),
       Change(.orientation, setup.inputOrientation), Change(.gain, "\(setup.gainDB)"),
       Change(.highPass, setup.highPassHz.map { "\($0)" } ?? "off"), .mute(setup.muted),
-    ]
+    ] + (setup.look.map { [.look($0)] } ?? [])
   }
 
   /// Says if the take was recorded with another device, or with another calibration of this one.
@@ -236,7 +236,7 @@ struct TakeMicrophones {
           fallbackFor: device, without: missing, sampleRate: sampleRate,
           progress: WorkProgress.designing(device.name))
       }
-      return FilterSets.Substitution(frame: frame, filters: sets[missing])
+      return FilterSets.Substitution(frame: frame, filters: sets[missing], without: missing)
     }
   }
 

@@ -207,29 +207,35 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   private func adopt(_ prepared: Prepared) {
     engine = prepared.engine
     device = prepared.device
-    fallback = nil
     (audibleFeeds, feedChanges) = ([:], [])
     unusedEngines -= 1
   }
 
-  /// The filters that the next changes and substitutions use instead of the engine's.
-  private var fallback: FilterSets?
+  /// Where the next changes and substitutions take their filters from.
+  private(set) var choice = FilterChoice()
   /// The microphones that the filters of each change and substitution do without.
   private var missing: [Ticket: Set<String>] = [:]
 
-  func use(fallback filters: FilterSets?) {
-    fallback = filters
-    precondition(fallback.map { $0.bank.device == device?.name } ?? true, "filters of another device")
+  func use(_ new: FilterChoice) { choice = new }
+
+  private func checkFilters(_ selection: Selection) throws {
+    guard let device, let engine else { return }
+    let sets = FakeFilters.sets(device, rate: engine.sampleRate)
+    do { _ = try choice.filters(for: selection, of: device, sets) } catch {
+      lacksFilters = true
+      throw error
+    }
   }
+  /// A change asked for filters that are not there.
+  private(set) var lacksFilters = false
 
   func substitute(for setting: Setting) throws -> Ticket {
+    try checkFilters(setting.selection)
     let ticket = try push(FakeEngine.Message.substitute)
     settings[ticket] = setting
-    missing[ticket] = missingInFallback
+    missing[ticket] = choice.missing
     return ticket
   }
-
-  private var missingInFallback: Set<String> { Set(fallback?.bank.remarks ?? []) }
 
   /// The microphones that the audible filters do without; nil for silence.
   var audiblyMissing: Set<String>? { engine?.current.flatMap { missing[$0] } }
@@ -270,9 +276,10 @@ final class FakeClient: AudioClient, @unchecked Sendable {
 
   func change(to setting: Setting, isRestoring: Bool) throws -> Ticket {
     precondition(setting.device == device, "an engine has the filters of its own device alone")
+    try checkFilters(setting.selection)
     let ticket = try push(FakeEngine.Message.change, fromReserve: isRestoring)
     settings[ticket] = setting
-    missing[ticket] = missingInFallback
+    missing[ticket] = choice.missing
     return ticket
   }
 
@@ -285,7 +292,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     []
   private var feedChanges: [(ticket: Ticket, feed: Feed, periods: Int)] = []
 
-  func add(_ feed: Feed, _ own: FilterSets?) -> Job<Ticket> {
+  func add(_ feed: Feed) -> Job<Ticket> {
     let job = Job<Ticket>.begun()
     feedJobs.append((feed, engine, job, nil))
     return job
@@ -299,6 +306,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
 
   func change(_ feed: Feed) throws -> Ticket {
     guard audibleFeeds[feed.name] != nil else { throw QueueRefusal.noFeed }
+    try checkFilters(feed.selection)
     let ticket = Ticket.next()
     feedChanges.append((ticket, feed, 0))
     return ticket

@@ -8,7 +8,7 @@ import TestSupport
 /// An event that can happen to a processor.
 enum RigEvent: Int, CaseIterable {
   // Requests.
-  case setGain, setPattern, setMute, setOtherDevice, setHomeDevice, setUnknown
+  case setGain, setPattern, setLook, setMute, setOtherDevice, setHomeDevice, setUnknown
   case addFeed, setFeed, removeFeed
   case startTake, armTake, stopTake, play, stopPlayback, cancelChange, requestPeriod, stop
   // The callback, the disk, JACK, the clock.
@@ -105,6 +105,9 @@ struct RandomSequence {
     case .setPattern:
       let pattern = noise.next() % 2 == 0 ? "cardioid" : "omnidirectional"
       ask { $0.set(["pattern": pattern], gain: $1) }
+    case .setLook:
+      let look = ["0", "60", "60,30", "-120", "off"][Int(noise.next() % 5)]
+      ask { $0.set(["look": look], gain: $1) }
     case .setMute:
       let word = noise.next() % 2 == 0 ? "on" : "off"
       ask { $0.set(["mute": word], gain: $1) }
@@ -112,7 +115,9 @@ struct RandomSequence {
     case .setHomeDevice: ask { $0.set(["input": "a"], gain: $1) }
     case .setUnknown: ask { $0.set(["pattern": "banana"], gain: $1) }
     case .addFeed: ask { $0.addFeed(feed, gain: $1) }
-    case .setFeed: ask { $0.setFeed(feed, gain: $1) }
+    case .setFeed:
+      let look = ["60", "-60", nil, nil, nil][Int(noise.next() % 5)]
+      ask { $0.setFeed(feed, look: look, gain: $1) }
     case .removeFeed: ask { rig, _ in rig.removeFeed(feed) }
     case .startTake: ask { rig, _ in rig.startTake() }
     case .armTake: ask { rig, _ in rig.armTake() }
@@ -235,6 +240,9 @@ struct RandomSequence {
     unanswered.removeAll { $0.request.isAnswered }
     if rig.world.client?.hasWrongFilters ?? false {
       throw violated(step, "an engine was prepared with filters of another device or sample rate")
+    }
+    if rig.world.client?.lacksFilters ?? false {
+      throw violated(step, "a change was posted without its filters")
     }
     if processor.takes.closing.count > Takes.maxClosing + 1 {
       throw violated(step, "too many takes are closing")

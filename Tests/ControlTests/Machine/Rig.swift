@@ -135,10 +135,9 @@ final class Rig {
     }
   }
   @discardableResult
-  func setFeed(_ n: Int, gain: Int) -> SentRequest {
-    ask("set --feed") {
-      try $0.setFeed("feed\(n)", FeedWords(["gain", "\(Self.decibels(gain))"]), $1)
-    }
+  func setFeed(_ n: Int, look: String? = nil, gain: Int) -> SentRequest {
+    let words = ["gain", "\(Self.decibels(gain))"] + (look.map { ["look", $0] } ?? [])
+    return ask("set --feed") { try $0.setFeed("feed\(n)", FeedWords(words[...]), $1) }
   }
   @discardableResult
   func removeFeed(_ n: Int) -> SentRequest { ask("feed remove") { try $0.removeFeed("feed\(n)", $1) } }

@@ -1,0 +1,175 @@
+import Acoustics
+import Messages
+import Rendering
+
+/// Filters of cases that the device's do not contain, looks and B-format, designed when they are first wanted.
+///
+/// Thread: control thread; a value.
+struct OnDemand {
+  /// What changes take their filters from.
+  var choice = FilterChoice()
+  var designs: [FilterChoice.Key: (job: Job<FilterSets>, deadline: ContinuousClock.Instant)] = [:]
+  /// Why there are no filters for a case. Tried again when it is wanted again.
+  var failures: [FilterChoice.Key: Failure] = [:]
+  /// What `main` shall play when its filters are there.
+  var aim: Aim?
+
+  struct Aim {
+    /// The case.
+    let key: FilterChoice.Key
+    /// What was asked for with it, as far as nothing newer was.
+    var changes: [Change]
+    /// The case that was wanted before, to go back to if there are no filters.
+    let before: Selection
+    /// The nearest case, which is played until then.
+    let meanwhile: Selection
+    let request: Request?
+  }
+
+  /// The engine has gone: what its rate or device needs is not known any more.
+  mutating func reset() {
+    for design in designs.values { design.job.abandon() }
+    (designs, failures) = ([:], [:])
+  }
+}
+
+extension Processor {
+  /// The limit of a design.
+  private static let designLimit = Duration.seconds(600)
+
+  /// The key of filters that have to be designed before a selection plays; nil if they are there.
+  /// - Throws: why there can be none.
+  func missingKey(for selection: Selection, of device: Device) throws -> FilterChoice.Key? {
+    guard let filters else { return nil }
+    return try onDemand.choice.missingKey(for: selection, of: device, sampleRate: filters.sampleRate)
+  }
+
+  /// Begins a design unless it is under way.
+  func design(_ key: FilterChoice.Key) {
+    guard onDemand.designs[key] == nil else { return }
+    onDemand.failures[key] = nil
+    do {
+      guard let own = try key.device.ownDevice(of: key.selection) else { return }
+      let job =
+        key.missing.isEmpty
+        ? world.design(own, sampleRate: key.sampleRate)
+        : world.fallback(for: own, without: key.missing, sampleRate: key.sampleRate)
+      onDemand.designs[key] = (job, world.now + Self.designLimit)
+    } catch {
+      onDemand.failures[key] = Failure(error)
+    }
+  }
+
+  /// Collects the designs that have ended, and aims where their filters lead.
+  func pollOnDemand() {
+    for (key, design) in onDemand.designs {
+      switch design.job.result {
+      case .success(let sets): keep(sets, key)
+      case .failure(let failure): onDemand.failures[key] = failure
+      case nil where hasPassed(design.deadline):
+        design.job.abandon()
+        onDemand.failures[key] = Failure(.failed, "the design of its filters took longer than 10 minutes")
+      case nil: continue
+      }
+      onDemand.designs[key] = nil
+    }
+    pollAim()
+  }
+
+  private func keep(_ sets: FilterSets, _ key: FilterChoice.Key) {
+    do {
+      try sets.check(key.selection, of: key.device.ownDevice(of: key.selection) ?? key.device)
+      let inUse = ([wanted.selection, inForce.selection] + wanted.feeds.map(\.selection)).map {
+        FilterChoice.Key(
+          device: wanted.device, selection: $0, sampleRate: key.sampleRate, missing: key.missing)
+      }
+      onDemand.choice.keep(sets, for: key, notForgetting: inUse)
+      client?.use(onDemand.choice)
+    } catch {
+      onDemand.failures[key] = Failure(error)
+    }
+  }
+
+  // MARK: Main
+
+  /// Plays the nearest case until the filters of another are designed.
+  /// - Parameters:
+  ///   - setting: all that is wanted at once.
+  ///   - changes: what follows with the case.
+  func aim(
+    at key: FilterChoice.Key, from setting: Setting, with changes: [Change] = [], _ request: Request?
+  ) throws {
+    dropAim(Failure(.failed, Failure.superseded))
+    let before = wanted.selection
+    guard let filters else { return }
+    var meanwhile = setting
+    meanwhile.selection = onDemand.choice.nearest(
+      to: key.selection, of: setting.device, filters,
+      otherwise: setting.device == wanted.device ? before : nil)
+    if meanwhile != wanted { try post(meanwhile, nil, containsEarlier: true) }
+    design(key)
+    onDemand.aim = OnDemand.Aim(
+      key: key, changes: changes, before: before, meanwhile: meanwhile.selection, request: request)
+  }
+
+  /// Newer changes replace those that wait for a design.
+  func replaceInAim(_ changes: [Change]) {
+    if changes.contains(where: \.choosesCase) { return dropAim(Failure(.failed, Failure.superseded)) }
+    let keys = Set(changes.map(\.key))
+    onDemand.aim?.changes.removeAll { keys.contains($0.key) }
+  }
+
+  func dropAim(_ failure: Failure) {
+    guard let aim = onDemand.aim else { return }
+    onDemand.aim = nil
+    if !isNeeded(aim.key) { onDemand.designs.removeValue(forKey: aim.key)?.job.abandon() }
+    aim.request?.fail(failure)
+  }
+
+  /// Whether a feed waits for the same design.
+  private func isNeeded(_ key: FilterChoice.Key) -> Bool {
+    feeds.current.values.contains { if case .designing(key) = $0.step { true } else { false } }
+  }
+
+  private func pollAim() {
+    guard let aim = onDemand.aim else { return }
+    if state.take != nil {
+      let nearest = wanted.selection.effectiveLook.map { "; the look \($0.word) is recorded" } ?? ""
+      return dropAim(
+        Failure(
+          .refused,
+          "a take has begun before the filters of the look were designed\(nearest); \(recordingReason)"))
+    }
+    if let failure = onDemand.failures.removeValue(forKey: aim.key) {
+      onDemand.aim = nil
+      guard let request = aim.request else { return warn(failure.description) }
+      var restored = wanted
+      if wanted.selection == aim.meanwhile { restored.selection = aim.before }
+      if restored != wanted { try? post(restored, nil, containsEarlier: true) }
+      request.fail(failure)
+    } else if let job = onDemand.designs[aim.key]?.job {
+      guard let part = job.progress, world.now >= nextProgress else { return }
+      nextProgress = world.now + .seconds(1)
+      aim.request?.reportProgress("designing filters of that look", part: part)
+    } else {
+      onDemand.aim = nil
+      var setting = wanted
+      do {
+        try setting.apply(aim.changes)
+        setting.selection = aim.key.selection
+        guard setting.device == aim.key.device else { throw Failure(.failed, Failure.superseded) }
+        try post(setting, aim.request, containsEarlier: true)
+      } catch { aim.request?.fail(Failure(error)) }
+    }
+  }
+}
+
+extension Change {
+  /// Whether it decides which filters `main` plays through.
+  var choosesCase: Bool {
+    switch self {
+    case .preset, .input, .dataSource, .pattern, .orientation, .look: true
+    case .gain, .highPass, .mute, .output, .listen: false
+    }
+  }
+}

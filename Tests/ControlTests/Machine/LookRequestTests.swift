@@ -1,0 +1,92 @@
+import Acoustics
+import Messages
+import Processor
+import Testing
+
+@Suite("Requests for looks") struct LookRequestTests {
+  private func look(_ rig: Rig, _ word: String, gain: Int = 1) -> Rig.SentRequest {
+    rig.set(["look": word], gain: gain)
+  }
+
+  @Test(
+    "the nearest look plays until the filters of another are designed; then it is heard, and the request answered"
+  )
+  func nearest() {
+    let rig = Rig.live()
+    let first = look(rig, "60")
+    rig.run(periods: 10)
+    // Omnidirectional became cardioid, along the data source's forward.
+    #expect(rig.processor.inForce.selection.polarPattern == .cardioid)
+    #expect(rig.processor.inForce.selection.look == nil && first.outcome == nil)
+    #expect(rig.status.preferred.look == Look(azimuth: 60) && rig.status.look == nil)
+    rig.endDesign()
+    rig.run(periods: 10)
+    #expect(first.status == .done && rig.status.look == Look(azimuth: 60))
+    let second = look(rig, "70", gain: 2)
+    rig.run(periods: 10)
+    #expect(rig.status.look == Look(azimuth: 60) && rig.processor.inForce.gain.value == Rig.decibels(1))
+    rig.endDesign()
+    rig.run(periods: 10)
+    #expect(second.status == .done && rig.status.look == Look(azimuth: 70))
+    #expect(rig.processor.inForce.gain.value == Rig.decibels(2))
+    // Known by now: no design.
+    let again = look(rig, "60", gain: 3)
+    #expect(rig.world.designs.isEmpty)
+    rig.run(periods: 10)
+    #expect(again.status == .done && rig.status.look == Look(azimuth: 60))
+  }
+
+  @Test("without filters for a look, what was heard before is heard again, and the request says why")
+  func refusal() {
+    let rig = Rig.live()
+    let before = rig.processor.inForce
+    let request = look(rig, "60")
+    rig.run(periods: 10)
+    rig.world.endDesign(Failure(.failed, "these microphones cannot do it"))
+    rig.processor.poll()
+    rig.run(periods: 10)
+    #expect(request.text.contains("cannot do it") && rig.processor.inForce == before)
+  }
+
+  @Test(
+    "a take that begins before the filters are there records the nearest look, and the request is refused")
+  func take() {
+    let rig = Rig.live()
+    let request = look(rig, "60")
+    rig.run(periods: 10)
+    _ = rig.record()
+    #expect(request.status == .refused && request.text.contains("before the filters"))
+    rig.world.endDesign()
+    rig.run(periods: 10)
+    #expect(rig.processor.inForce.selection.look == nil)
+  }
+
+  @Test("a newer look takes the place of one that is being designed, and the design of that ends")
+  func newer() {
+    let rig = Rig.live()
+    let requests = (1...20).map { look(rig, "\($0 * 10)", gain: $0) }
+    #expect(requests.dropLast().allSatisfy { $0.text == Failure.superseded })
+    while !rig.world.designs.isEmpty { rig.endDesign() }
+    rig.run(periods: 10)
+    #expect(requests.last?.status == .done && rig.status.look == Look(azimuth: 200))
+  }
+
+  @Test("a data source and off end a look", arguments: [["data-source", "Front"], ["look", "off"]])
+  func end(words: [String]) {
+    let rig = Rig.live()
+    _ = look(rig, "60")
+    rig.endDesign()
+    rig.run(periods: 10)
+    rig.set([words[0]: words[1]], gain: 2)
+    rig.run(periods: 10)
+    #expect(rig.status.look == nil && rig.status.polarPattern == .cardioid)
+  }
+
+  @Test("a look with a pattern that favours no direction is refused, and changes nothing")
+  func contradiction() {
+    let rig = Rig.live()
+    let before = rig.processor.wanted
+    let request = rig.set(["look": "60", "pattern": "omnidirectional"], gain: 1)
+    #expect(request.status == .usage && rig.processor.wanted == before)
+  }
+}
