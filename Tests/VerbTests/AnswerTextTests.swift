@@ -13,11 +13,11 @@ import pinna
   func status() throws {
     let status: StatusReport = try document(AnswerSamples.everything)
     let text = """
-      recording, but nothing is written to disk any more; pair: Front, stereo; only the microphone left is heard, -3.5 dB, high-pass 80 Hz, muted
+      recording, but nothing is written to disk any more; pair: Front, stereo at -30.5°, 10° up; only the microphone left is heard, -3.5 dB, high-pass 80 Hz, muted
       2 microphones at 48000 Hz, period 64, latency 64 frames, 1 xrun, load 12.2 %
       the JACK server runs no periods: nothing is heard or recorded until it does
       MIDI from keys:out: bank evening, 2 controllers
-      feed anna: Front, cardioid, -6 dB, high-pass 80 Hz, muted; port anna; not heard: there is no port
+      feed anna: Front, cardioid at 60°, -6 dB, high-pass 80 Hz, muted; port anna; not heard: there is no port
         left              -20.1 dB rms    -3.0 dB peak
         right            -150.0 dB rms  -150.0 dB peak
         out_left          -30.5 dB rms   -12.2 dB peak
@@ -44,8 +44,13 @@ import pinna
       AnswerSamples.everything.replacing(#""listening":"left","#, with: ""))
     #expect(
       array.text.contains(
-        "pair: Front, stereo, landscapeLeft; left hears the side of +x, microphone left, right that of -x, microphone "
+        "pair: Front, stereo at -30.5°, 10° up, landscapeLeft; left hears the side of +x, microphone left, right that of -x, microphone "
           + "right, -3.5 dB, high-pass 80 Hz, muted\n"))
+    let waiting: StatusReport = try document(
+      AnswerSamples.mono.replacing(
+        #""preferred":{"dataSource":"Back","#, with: #""preferred":{"dataSource":"Front","look":[60,-5],"#))
+    #expect(
+      waiting.text.contains("\nfilters at 60°, 5° down are being designed; until then the nearest play\n"))
     let picture = """
                   left
              ┌─────────────┐
@@ -140,7 +145,7 @@ import pinna
     let kept: ChangeReport = try document(AnswerSamples.keptChange)
     let text = """
       the session camera controls the route; this is set when it ends
-      pair: Front, stereo; only the microphone left is heard, +6 dB, high-pass 40.5 Hz, muted
+      pair: Front, stereo at 60°; only the microphone left is heard, +6 dB, high-pass 40.5 Hz, muted
       """
     #expect(kept.text == text)
     let mono: ChangeReport = try document(AnswerSamples.monoChange)
