@@ -77,7 +77,9 @@ extension Device {
   /// device's filters contain it.
   /// - Throws: if no filters can.
   public func ownDevice(of selection: Selection) throws -> Device? {
-    if selection.polarPattern.ambisonicsOrder != nil { return try ambisonics(selection) }
+    if selection.polarPattern.ambisonicsOrder != nil {
+      return dataSources.contains(where: \.offersAmbisonics) ? nil : try ambisonics(selection)
+    }
     if let look = selection.effectiveLook { return try looking(look, selection) }
     return nil
   }

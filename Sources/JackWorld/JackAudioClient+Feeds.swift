@@ -29,6 +29,9 @@ extension JackAudioClient {
         }
         return try change(feed)
       } catch {
+        if let live = used.feeds.withLock({ $0.removeValue(forKey: feed.name) }) {
+          _ = try? used.engine.endFeed(live.number)
+        }
         try? array.removeFeedPorts(names)
         throw error
       }
@@ -54,8 +57,9 @@ extension JackAudioClient {
         usleep(useconds_t(45_000 + 4 * 1_000_000 * array.period / max(1, array.sampleRate)))
       }
       let used = try engine
-      if let live = used.feeds.withLock({ $0.removeValue(forKey: feed.name) }) {
+      if let live = used.feeds.withLock({ $0[feed.name] }) {
         _ = try used.engine.endFeed(live.number)
+        used.feeds.withLock { $0[feed.name] = nil }
       }
       try array.removeFeedPorts(feed.portNames)
       return true

@@ -25,6 +25,7 @@ extension Processor {
   package func setFeed(_ name: String, _ words: FeedWords, _ request: Request) throws {
     try refuseFeedsNow()
     let old = try wanted.feed(named: name)
+    let name = old.name
     var feed = old
     try words.apply(to: &feed, of: wanted.device)
     let others = wanted.feeds.filter { $0.name != name }
@@ -36,7 +37,7 @@ extension Processor {
       throw Failure(
         .usage,
         "the feed \(name) has the ports \(ports.joined(separator: ", ")), which a change does not replace; "
-          + "remove it, and add it again with what it shall play")
+          + "remove it, and add it again with the new pattern")
     }
     try check(feed.selection)
     want(wanted.feeds.map { $0.name == name ? feed : $0 })
@@ -50,7 +51,7 @@ extension Processor {
       throw Failure(
         .usage, "the feed main cannot be removed: it always exists; mute it with: pinna set --mute on")
     }
-    _ = try wanted.feed(named: name)
+    let name = try wanted.feed(named: name).name
     want(wanted.feeds.filter { $0.name != name })
     wait(for: name, nil, request)
   }

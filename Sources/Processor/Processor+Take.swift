@@ -12,7 +12,7 @@ extension Processor {
     try refuseDuringPlayback()
     try refuseWhileDiskHangs()
     if feeds.isAddingOrRemoving {
-      throw Failure(.failed, "a feed is just being added or removed; try again in a moment")
+      throw Failure(.failed, "a feed is being added or removed; try again in a moment")
     }
     guard takes.closing.count < Takes.maxClosing else {
       throw Failure(
@@ -34,8 +34,9 @@ extension Processor {
   private func feeds(ofTake names: [String]?) throws -> [String] {
     guard let names else { return [Feed.main] }
     let all = [Feed.main] + wanted.feeds.map(\.name)
-    let chosen = names.isEmpty ? all : all.filter(names.contains)
-    if let unknown = names.first(where: { !all.contains($0) }) {
+    let asked = names.map { $0.lowercased() }
+    let chosen = names.isEmpty ? all : all.filter { asked.contains($0.lowercased()) }
+    if let unknown = names.first(where: { name in !all.contains { $0.lowercased() == name.lowercased() } }) {
       throw UnknownWord(kind: "feed", word: unknown, choices: all + ["all"])
     }
     for feed in wanted.feeds where chosen.contains(feed.name) && feeds.inForce[feed.name] != feed {

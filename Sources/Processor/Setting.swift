@@ -62,7 +62,7 @@ public struct Setting: Hashable, Sendable {
 
   /// - Throws: `UnknownWord` or a `Failure`, if there is no such feed besides `main`.
   package func feed(named name: String) throws -> Feed {
-    if let feed = feeds.first(where: { $0.name == name }) { return feed }
+    if let feed = feeds.first(where: { $0.name.lowercased() == name.lowercased() }) { return feed }
     guard !feeds.isEmpty else {
       throw Failure(
         .usage, "there is no feed \(name.quoted) besides main; add one with: pinna feed add NAME")

@@ -276,7 +276,7 @@ import Testing
     #expect(device.without(microphones: names).filterCases.isEmpty)
   }
 
-  @Test("all filter sets that ship load, with and without B-format")
+  @Test("all filter sets that ship load")
   func shipped() throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: "\(repositoryFolder)/Presets/filters")
       .filter { $0.hasSuffix(".json") }

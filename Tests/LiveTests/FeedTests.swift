@@ -134,9 +134,11 @@ extension LiveTests {
       try #require(try graph.pinna("preset", "use", "tetra").status == 0)
       try #require(
         waitUntil(seconds: 10) {
-          (try? Self.feeds(graph))?.values.allSatisfy { $0["isHeard"] as? Bool == true } ?? false
+          let feeds = (try? Self.feeds(graph)) ?? [:]
+          return feeds.count == 4 && feeds.values.allSatisfy { $0["isHeard"] as? Bool == true }
         }, "\(String(describing: try? Self.feeds(graph)))")
       let ports = try graph.ports("-p").keys.filter { $0.hasPrefix("pinna:k") }
+      #expect(ports.count == 4)
       let listed = try Self.feeds(graph).values.flatMap { $0["outputs"] as? [[String: Any]] ?? [] }
       #expect(Set(ports) == Set(listed.compactMap { $0["name"] as? String }.map { "pinna:" + $0 }))
       try #require(try graph.pinna("feed", "add", "m7", "--pattern", "cardioid").status == 0)

@@ -93,6 +93,7 @@ import Testing
       let other = try home.shell("$PINNA render \(words) --into out")
       let isOne = try lines(other).filter { $0.key.hasSuffix("one.wav") }
       #expect(other.status == 7, "\(other)")
+      #expect(!isOne.isEmpty)
       #expect(isOne.values.allSatisfy { ($0["error"] as? String)?.contains("out/one.wav is there") == true })
       #expect(try Data(contentsOf: URL(filePath: output)) == before)
     }
@@ -166,7 +167,7 @@ import Testing
 
   // MARK: Ends
 
-  /// Takes of a minute of silence, which take no space.
+  /// Takes of ten minutes of silence, which take no space.
   private func writeLongTakes(_ count: Int) throws {
     let bytes = 4 * 48000 * 600
     let header = Data(StatedSound(.wav, .right).header(sound: bytes, channels: 2))

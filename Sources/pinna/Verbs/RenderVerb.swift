@@ -101,10 +101,16 @@ extension Verb {
     }
     // The memory of the filters, of a crossfade, and of the lowest high-pass.
     let start = take?.start(sets.bank.tapCount + rate, period: period) ?? TakeMicrophones.Start()
+    /// The engine has no frames in gaps.
+    func engineFrames(before frame: Int) -> Int {
+      guard let take else { return frame }
+      return take.gaps.engineFrames(before: take.files.frame + frame)
+        - take.gaps.engineFrames(before: take.files.frame)
+    }
     var fallbacks: [Set<String>: FilterSets] = [:]
     let feeds = try named.indices.map { n in
       var feed = FilterSets.Feed(named[n].setting.play)
-      feed.changes = automation.map { (start.frames + $0.frame, $0.setting.play) }
+      feed.changes = automation.map { (start.frames + engineFrames(before: $0.frame), $0.setting.play) }
       if let take {
         feed.substitutions = try take.substitutions(
           of: named[n].recorded, device, sampleRate: rate, start, &fallbacks)
@@ -243,7 +249,7 @@ extension Verb {
     if arguments.has("--normalisation"), ambisonics == nil, !arguments.has("--into"),
       arguments["--feed"] == nil
     {
-      throw Failure(.usage, "--normalisation is of B-format; give --format ambix with it")
+      throw Failure(.usage, "--normalisation applies only to B-format; add --format ambix")
     }
     let isOfTake = take != nil && !arguments.has("--preset") && !arguments.has("--device")
     func recorded(_ feed: String?, path: String) throws -> NamedFeed {
@@ -264,7 +270,7 @@ extension Verb {
           "--feed names a feed of a take whose microphones were recorded; \(arguments.operands[0]) is of none"
         )
       }
-      return [try recorded(name == "main" ? nil : name, path: arguments.operands[1])]
+      return [try recorded(name.map(Feed.isMain) ?? true ? nil : name, path: arguments.operands[1])]
     }
     if let file = arguments["--feeds"] {
       let main = try recorded(nil, path: "\(folder)/main.wav")
