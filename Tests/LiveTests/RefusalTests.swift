@@ -36,6 +36,7 @@ extension LiveTests {
     static func changes(_ token: String) -> [[String]] {
       [
         ["/pinna/set", "pattern", "cardioid", "gain", "-6"], ["/pinna/set/input", "system:capture_1"],
+        ["/pinna/look", "60", "10"],
         ["/pinna/set/data-source", "Front"], ["/pinna/set/pattern", "cardioid"],
         ["/pinna/set/orientation", "landscapeLeft"], ["/pinna/set/gain", "-6"], ["/pinna/set/mute", "on"],
         ["/pinna/set/output", "none"], ["/pinna/preset/use", "phone2"],
@@ -58,9 +59,9 @@ extension LiveTests {
       let folder = graph.home.folder.path
       try AudioClip(sampleRate: 44100, channels: [[0, 0]]).write(wav: folder + "/slow.wav")
       try graph.home.folder.write("title: wrong\n", to: "config/pinna/wrong.yaml")
-      let tooMany = [String](repeating: "x", count: 20)
+      let tooMany = [String](repeating: "x", count: 22)
       let miscounted = OSCMethod.all.map {
-        Refusal(words: [$0.path] + tooMany, status: .usage, says: "it got 20 arguments")
+        Refusal(words: [$0.path] + tooMany, status: .usage, says: "it got \(tooMany.count) arguments")
       }
       let misspelt: [Refusal] = [
         Refusal("/pinna/nosuch", status: .usage, says: "unknown method"),
@@ -74,6 +75,8 @@ extension LiveTests {
         Refusal("/pinna/set/data-source", "Side", status: .usage, says: "Bottom"),
         Refusal("/pinna/set/pattern", "banana", status: .usage, says: "cardioid"),
         Refusal("/pinna/set/orientation", "sideways", status: .usage, says: "landscapeLeft"),
+        Refusal("/pinna/set/look", "north", status: .usage, says: "azimuth"),
+        Refusal("/pinna/look", "60", "91", status: .usage, says: "-90 to 90"),
         Refusal("/pinna/set/gain", "loud", status: .usage, says: "-60 to 24"),
         Refusal("/pinna/set/gain", "25", status: .usage, says: "-60 to 24"),
         Refusal("/pinna/set/gain", "nan", status: .usage, says: "-60 to 24"),
