@@ -2,13 +2,13 @@ import Foundation
 import JackClient
 import JackWorld
 import Processor
-import Synchronization
 import TestSupport
 import Testing
+import Threads
 
 @Suite("Work on other threads", .timeLimit(.minutes(1))) struct WorkerTests {
   private final class Log: Sendable {
-    let lines = Mutex<[String]>([])
+    let lines = Locked<[String]>([])
     func add(_ line: String) { lines.withLock { $0.append(line) } }
   }
 
