@@ -110,7 +110,7 @@ final class JackAudioClient: AudioClient {
     return TakeWriter(
       folder: folder,
       plan: TakePlan(
-        outputs: feeds.contains("main") ? setting.selection.polarPattern.outputs : 0, feeds: recorded,
+        outputs: feeds.contains(Feed.main) ? setting.selection.polarPattern.outputs : 0, feeds: recorded,
         sampleRate: used.filters.bank.sampleRate, options: takeOptions,
         setup: TakeSetup(setting, used.filters.bank, pinna: options.name), preRoll: used.engine.preRoll))
   }

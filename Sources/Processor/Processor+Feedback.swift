@@ -65,7 +65,7 @@ extension Setting {
     return switch key {
     case .output: .word(output.rawValue)
     case .listen: .word(listening ?? "off")
-    default: .word(device.uid)
+    case .input, .dataSource, .pattern, .orientation, .look, .gain, .highPass, .mute: .word(device.uid)
     }
   }
 }

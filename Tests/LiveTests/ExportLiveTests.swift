@@ -128,7 +128,7 @@ extension LiveTests {
       home: PinnaHome, configuration: String, noise: String, expected: [[Float]]
     ) {
       let home = try PinnaHome()
-      let preset = try home.folder.write(Self.table, to: "config/pinna/table.yaml")
+      let preset = try home.folder.write(PresetTexts.table, to: "config/pinna/table.yaml")
       let exported = try home.pinna(
         "export", "--preset", "table", "--to", format, home.folder.path + "/ex port", "--json")
       try #require(exported.status == 0, "\(exported)")
@@ -146,20 +146,6 @@ extension LiveTests {
       return (home, home.folder.path + "/ex port/feeds.conf", noise, expected)
     }
 
-    /// A preset of every kind of feed, whose filters ship.
-    private static let table = """
-      title: Table
-      device: tetramic
-      dataSource: Front
-      polarPattern: stereo
-      inputOrientation: portrait
-      gain: -4.5
-      highPass: 80
-      feeds:
-        anna: {dataSource: Left, polarPattern: cardioid, gain: -3}
-        room: {format: ambix, gain: 2}
-        low: {polarPattern: omnidirectional, highPass: 120}
-      """
     private static let microphones = ["front-left-up", "front-right-down", "back-left-down", "back-right-up"]
 
     private func compare(

@@ -91,20 +91,6 @@ import Testing
     #expect(try FilterBank(folder: folder) == filters)
   }
 
-  /// A preset of every kind of feed, whose filters ship.
-  static let table = """
-    title: Table
-    device: tetramic
-    dataSource: Front
-    polarPattern: stereo
-    inputOrientation: portrait
-    gain: -4.5
-    highPass: 80
-    feeds:
-      anna: {dataSource: Left, polarPattern: cardioid, gain: -3}
-      room: {format: ambix, gain: 2}
-      low: {polarPattern: omnidirectional, highPass: 120}
-    """
   static let tableOutputs = [
     "out_left", "out_right", "anna", "room_w", "room_y", "room_z", "room_x", "low",
   ]
@@ -113,7 +99,7 @@ import Testing
     "the feeds of a preset are exported together, and the convolutions of the configuration are what render gives"
   )
   func feeds() throws {
-    let preset = try home.home.folder.write(Self.table, to: "config/pinna/table.yaml")
+    let preset = try home.home.folder.write(PresetTexts.table, to: "config/pinna/table.yaml")
     let folder = home.path + "/out"
     let outcome = try home.pinna("export", "--preset", "table", "--to", "jconvolver", folder)
     #expect(outcome.status == 0, "\(outcome)")
@@ -164,7 +150,7 @@ import Testing
 
   @Test("exported WAV files have those of B-format, and filters.json says which file is each feed's")
   func feedFiles() throws {
-    try home.home.folder.write(Self.table, to: "config/pinna/table.yaml")
+    try home.home.folder.write(PresetTexts.table, to: "config/pinna/table.yaml")
     let outcome = try home.pinna("export", "--preset", "table", "--to", "wav", home.path + "/out")
     #expect(
       outcome.status == 0 && outcome.output.contains("the files of the feeds: anna, room, low"), "\(outcome)")

@@ -71,7 +71,7 @@ struct TakeMicrophones {
     let preset = (try? library.preset(named: setup.preset)).flatMap { $0.device == device.name ? $0 : nil }
     var setting = Setting(preset: preset ?? Preset(of: device), device: try adapt(device))
     do {
-      try setting.apply(feed.map(changes) ?? changes)
+      try setting.apply(changes(of: feed))
     } catch {
       throw Failure(
         .failed, "the sidecar of \(path) holds an unusable setting: \(error); give --preset or --device")
@@ -79,33 +79,33 @@ struct TakeMicrophones {
     return setting
   }
 
-  /// What was set for `main`.
-  private var changes: [Change] {
-    get throws {
-      let setup = sidecar.setup
-      return try [
-        Change(.dataSource, setup.dataSource), Change(.pattern, setup.polarPattern),
-        Change(.orientation, setup.inputOrientation), Change(.gain, "\(setup.gainDB)"),
-        Change(.highPass, setup.highPassHz.map { "\($0)" } ?? "off"), .mute(setup.muted),
-      ] + (setup.look.map { [.look($0)] } ?? [])
+  /// What was set for a feed.
+  /// - Parameter feed: its name; nil for `main`.
+  private func changes(of feed: String?) throws -> [Change] {
+    let main = sidecar.setup
+    guard let feed else {
+      return try [.pattern(PolarPattern(word: main.polarPattern)), .mute(main.muted)]
+        + changes(main.dataSource, main.inputOrientation, main.look, main.gainDB, main.highPassHz)
     }
-  }
-
-  /// What was set for another feed.
-  private func changes(of feed: String) throws -> [Change] {
     let feeds = sidecar.feeds ?? []
     guard let setup = feeds.first(where: { $0.name == feed }) else {
-      throw UnknownWord(kind: "feed", word: feed, choices: ["main"] + feeds.map(\.name))
+      throw UnknownWord(kind: "feed", word: feed, choices: [Feed.main] + feeds.map(\.name))
     }
     let pattern = try setup.polarPattern.map { try PolarPattern(word: $0) }
     guard let pattern = pattern ?? setup.order.flatMap(PolarPattern.ambisonics) else {
       throw Failure(.failed, "the feed \(feed) of \(path) has neither a pattern nor an order")
     }
-    return try [
-      Change(.dataSource, setup.dataSource), .pattern(pattern),
-      Change(.orientation, setup.inputOrientation), Change(.gain, "\(setup.gainDB)"),
-      Change(.highPass, setup.highPassHz.map { "\($0)" } ?? "off"), .mute(setup.muted),
-    ] + (setup.look.map { [.look($0)] } ?? [])
+    return try [.pattern(pattern), .mute(setup.muted)]
+      + changes(setup.dataSource, setup.inputOrientation, setup.look, setup.gainDB, setup.highPassHz)
+  }
+
+  private func changes(
+    _ dataSource: String, _ orientation: String, _ look: Look?, _ gain: Double, _ highPass: Double?
+  ) throws -> [Change] {
+    try [
+      Change(.dataSource, dataSource), Change(.orientation, orientation), Change(.gain, "\(gain)"),
+      Change(.highPass, highPass.map { "\($0)" } ?? "off"),
+    ] + (look.map { [.look($0)] } ?? [])
   }
 
   /// Says if the take was recorded with another device, or with another calibration of this one.
