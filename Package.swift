@@ -260,7 +260,11 @@ let package = Package(
     // No JACK in its dependencies.
     .testTarget(
       name: "RenderingTests",
-      dependencies: ["Rendering", "Realtime", "FilterDesign", "Acoustics", "TestSupport"]),
+      dependencies: [
+        "Rendering", "Realtime", "FilterBanks", "FilterDesign", "HeadResponses", "Manifolds", "Numerics", "Presets",
+        "Acoustics",
+        "TestSupport",
+      ]),
     .testTarget(
       name: "RecordingTests",
       dependencies: ["Recording", "Acoustics", "AudioFiles", "Realtime", "TestSupport", "LiveSupport"],

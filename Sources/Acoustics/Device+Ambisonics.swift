@@ -17,10 +17,7 @@ extension Device {
       )
     }
     return try with(dataSources: [
-      DataSource(
-        name: source.name, id: source.id, location: source.location, orientation: source.orientation,
-        forward: source.forward, microphones: source.microphones, polarPatterns: [selection.polarPattern],
-        stereoOrientations: [orientation])
+      source.offering([selection.polarPattern], in: [orientation])
     ])
   }
 }

@@ -19,10 +19,9 @@ extension Device {
       // replace.
       let isReplaced = !possible.contains(.omnidirectional) && !source.offersAmbisonics
       let patterns = isReplaced ? [.omnidirectional] + possible : possible
-      return DataSource(
-        name: source.name, id: source.id, location: source.location, orientation: source.orientation,
-        forward: source.forward, microphones: own, polarPatterns: patterns,
-        stereoOrientations: patterns.contains(where: \.isOriented) ? source.stereoOrientations : [])
+      return source.offering(
+        patterns, in: patterns.contains(where: \.isOriented) ? source.stereoOrientations : [],
+        microphones: own)
     }
     var device = self
     let channels = captureChannels

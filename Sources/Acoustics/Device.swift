@@ -84,12 +84,10 @@ public struct Device: Hashable, Sendable {
       let orientations = source.stereoOrientations.filter { orientation in
         oriented.contains { isKept($0, orientation) }
       }
-      return DataSource(
-        name: source.name, id: source.id, location: source.location, orientation: source.orientation,
-        forward: source.forward, microphones: source.microphones,
-        polarPatterns: source.polarPatterns.filter {
-          $0.isOriented ? !orientations.isEmpty : isKept($0, nil)
-        }, stereoOrientations: orientations)
+      let patterns = source.polarPatterns.filter {
+        $0.isOriented ? !orientations.isEmpty : isKept($0, nil)
+      }
+      return source.offering(patterns, in: orientations)
     }
     return device
   }
@@ -194,6 +192,8 @@ public struct DataSource: Hashable, Sendable {
   public let polarPatterns: [PolarPattern]
   /// Input orientations in which stereo is offered, or the one of B-format (`Device.ambisonics`); empty if neither is.
   public let stereoOrientations: [InputOrientation]
+  /// Of its stereo cases. Sources of device files have none; those of `Device.ownDevice(of:)` may.
+  public let pose: Pose
 
   /// The pattern in force until the user selects one.
   public var defaultPolarPattern: PolarPattern {
@@ -202,7 +202,8 @@ public struct DataSource: Hashable, Sendable {
 
   public init(
     name: String, id: UInt32, location: Location?, orientation: Orientation, forward: Direction,
-    microphones: [Int], polarPatterns: [PolarPattern], stereoOrientations: [InputOrientation]
+    microphones: [Int], polarPatterns: [PolarPattern], stereoOrientations: [InputOrientation],
+    pose: Pose = .none
   ) {
     self.name = name
     self.id = id
@@ -212,5 +213,17 @@ public struct DataSource: Hashable, Sendable {
     self.microphones = microphones
     self.polarPatterns = polarPatterns
     self.stereoOrientations = stereoOrientations
+    self.pose = pose
+  }
+
+  /// The same source with other cases.
+  func offering(
+    _ patterns: [PolarPattern], in orientations: [InputOrientation], with pose: Pose? = nil,
+    microphones: [Int]? = nil
+  ) -> DataSource {
+    DataSource(
+      name: name, id: id, location: location, orientation: orientation, forward: forward,
+      microphones: microphones ?? self.microphones, polarPatterns: patterns, stereoOrientations: orientations,
+      pose: pose ?? self.pose)
   }
 }

@@ -6,6 +6,10 @@ public struct HeadFrame: Hashable, Sendable {
   public let right: Direction
   public var left: Direction { right.opposite }
 
+  init(forward: Direction, up: Direction, right: Direction) {
+    (self.forward, self.up, self.right) = (forward, up, right)
+  }
+
   /// Nil if the orientation's up is parallel to `forward`, because left and right are then undefined.
   /// An up that is not perpendicular to `forward` is projected onto the plane perpendicular to it.
   public init?(forward: Direction, orientation: InputOrientation) {

@@ -81,7 +81,7 @@ extension Device {
       return dataSources.contains(where: \.offersAmbisonics) ? nil : try ambisonics(selection)
     }
     if let look = selection.effectiveLook { return try looking(look, selection) }
-    return nil
+    return selection.polarPattern != .stereo || selection.pose == .none ? nil : try turned(selection)
   }
 }
 

@@ -5,14 +5,21 @@ public struct Selection: Hashable, Sendable {
   public var inputOrientation: InputOrientation
   /// Where a mono pattern looks; nil for the data source's forward. It has no meaning for stereo and B-format.
   public var look: Look?
+  /// Of stereo and B-format. It has no meaning for mono patterns.
+  public var pose: Pose
+  /// What follows the pose that comes in.
+  public var follows: Set<Followed>
 
   public init(
-    dataSource: String, polarPattern: PolarPattern, inputOrientation: InputOrientation, look: Look? = nil
+    dataSource: String, polarPattern: PolarPattern, inputOrientation: InputOrientation, look: Look? = nil,
+    pose: Pose = .none, follows: Set<Followed> = []
   ) {
     self.dataSource = dataSource
     self.polarPattern = polarPattern
     self.inputOrientation = inputOrientation
     self.look = look
+    self.pose = pose
+    self.follows = follows
   }
 
   /// Looks in a direction; nil looks along the data source's forward again. What hears all around, or on more than one
@@ -26,6 +33,9 @@ public struct Selection: Hashable, Sendable {
   /// Nil for stereo and B-format, too.
   public var effectiveLook: Look? { polarPattern.isOriented ? nil : look }
 
+  /// Nil for mono patterns, too.
+  public var effectivePose: Pose { polarPattern.isOriented ? pose : .none }
+
   /// The filter case of this selection.
   public var filterCase: FilterCase {
     FilterCase(dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation)
@@ -36,7 +46,9 @@ extension Selection {
   /// The device edges that the left and right channels point to; nil for anything but stereo.
   public func layout(on device: Device) -> StereoLayout? {
     guard polarPattern == .stereo, let source = try? device.dataSource(named: dataSource) else { return nil }
-    return HeadFrame(forward: source.forward, orientation: inputOrientation).map(device.layout)
+    return HeadFrame(forward: source.forward, orientation: inputOrientation).map {
+      device.layout($0.turned(by: pose))
+    }
   }
 }
 

@@ -17,7 +17,9 @@ extension Controller {
     let patience = udp?.hasRequests == true ? 0 : milliseconds
     var requests: [(message: OSCMessage, sender: Sender)] = []
     if let (message, sender) = socket.receive(
-      milliseconds: patience, or: [events.wake, udp?.descriptor ?? -1, nsm?.socket.descriptor ?? -1]),
+      milliseconds: patience, or: [
+        events.wake, udp?.descriptor ?? -1, poses?.descriptor ?? -1, nsm?.socket.descriptor ?? -1,
+      ]),
       let message
     {
       requests.append((message, .local(sender)))

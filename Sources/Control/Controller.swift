@@ -22,6 +22,8 @@ public final class Controller {
   let socket: ControlSocket
   /// Nil without `--osc-port`.
   let udp: UDPSocket?
+  /// Nil without `--pose-port`.
+  let poses: PoseSocket?
   /// Nil without a session manager.
   let nsm: NSMClient?
   let processor: Processor
@@ -52,13 +54,14 @@ public final class Controller {
   ///   - tell: prints a line that the operator requested.
   ///   - warn: prints a line that the operator did not request.
   package init(
-    socket: ControlSocket, udp: UDPSocket? = nil, nsm: NSMClient? = nil, processor: Processor,
+    socket: ControlSocket, udp: UDPSocket? = nil, poses: PoseSocket? = nil, nsm: NSMClient? = nil, processor: Processor,
     events: ControllerEvents, midi: MIDISetup = MIDISetup(), wait: Duration = .zero,
     onStart: @escaping () -> Void, tell: @escaping (String) -> Void,
     warn: @escaping (String) -> Void
   ) {
     self.socket = socket
     self.udp = udp
+    self.poses = poses
     self.nsm = nsm
     self.processor = processor
     self.events = events
@@ -85,6 +88,7 @@ public final class Controller {
       for (message, sender) in requests(within: patience) {
         receive(message.withFeedAsArgument, from: sender)
       }
+      receivePoses()
       processor.poll()
       serveMIDI()
       reads.poll()
@@ -251,6 +255,10 @@ public final class Controller {
     case .forget: request.answer(.done(ForgetAnswer(forgotten: processor.world.forgetConnections())))
     case .subscribe: request.answer(try subscribe(words, sender))
     case .unsubscribe: try unsubscribe(sender, request)
+    case .pose(let format): try pose(format, words, request)
+    case .centre:
+      try processor.centre()
+      request.answer(.done(PoseAnswer(processor.pose)))
     case .stop: processor.stop(request)
     }
   }

@@ -110,7 +110,7 @@ extension Device {
       return .pattern(forward: source.forward, omnidirectionalPart: part)
     }
     return filterCase.inputOrientation
-      .flatMap { HeadFrame(forward: source.forward, orientation: $0) }.map { frame in
+      .flatMap { source.frame($0) }.map { frame in
         filterCase.polarPattern.ambisonicsOrder.map {
           .ambisonics(AmbisonicsView(frame: frame, order: $0, origin: origin ?? .zero))
         } ?? .ears(frame)

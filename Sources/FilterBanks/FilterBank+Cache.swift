@@ -47,8 +47,11 @@ extension FilterBank {
     if let bank = shipped.lazy.compactMap({ bank(in: $0, named: shippedName) }).first { return bank }
     let name = storedName(device: device, sampleRate: sampleRate)
     if let bank = bank(in: cache, named: name) { return bank }
+    let near = try device.inward.map { (inward) throws(DesignError) in
+      try cached(device: inward, sampleRate: sampleRate, cache: cache, cancellation: cancellation)
+    }
     let bank = try design(
-      device: device, sampleRate: sampleRate, cancellation: cancellation, progress: progress)
+      device: device, sampleRate: sampleRate, near: near, cancellation: cancellation, progress: progress)
     // Not an error: without a cache, filters are designed each time.
     do { try bank.store(in: cache, as: name) } catch { notStored(error) }
     return bank

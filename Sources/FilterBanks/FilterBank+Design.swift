@@ -24,23 +24,24 @@ extension FilterBank {
   /// OPENBLAS_NUM_THREADS=1 is best.
   /// - Parameters:
   ///   - sampleRate: 8000…192 000 Hz.
+  ///   - near: filters of the same cases with a pose near that of the device, from which its stereo is designed.
   ///   - cancellation: ends the design within about half a second.
   ///   - progress: called with the fraction that is done, 0…1, from any thread; calls never overlap.
   /// - Throws: `DesignError.cancelled` if `cancellation` ended the design; another `DesignError` if the device, its
   ///   measurement or its HRTF cannot be used.
   public static func design(
-    device: Device, sampleRate: Int, cancellation: DesignCancellation? = nil,
+    device: Device, sampleRate: Int, near: FilterBank? = nil, cancellation: DesignCancellation? = nil,
     progress: (@Sendable (Double) -> Void)? = nil
   ) throws(DesignError) -> FilterBank {
     try check(device, sampleRate: sampleRate)
     let step = DesignStep(cancellation: cancellation, report: progress)
     return try DesignThreads.run { () throws(DesignError) in
-      try design(device: device, sampleRate: sampleRate, step: step)
+      try design(device: device, sampleRate: sampleRate, near: near, step: step)
     }
   }
 
   private static func design(
-    device: Device, sampleRate: Int, step: DesignStep
+    device: Device, sampleRate: Int, near: FilterBank?, step: DesignStep
   ) throws(DesignError) -> FilterBank {
     try step.reached(0)
     let manifold = try lateManifold(for: device, step: step.within(manifoldShare))
@@ -62,7 +63,7 @@ extension FilterBank {
     let shared = try SharedManifold(
       manifold, sphere: isAmbisonics ? AmbisonicsDesign.sphere : cubedSphere(directions),
       frequencies: grid.frequencies, step: step.within(sharedShare))
-    let designer = CaseDesigner(device: device, manifold: shared, grid: grid, stereo: stereo)
+    let designer = CaseDesigner(device: device, manifold: shared, grid: grid, stereo: stereo, near: near)
     let jobs = designer.jobs
     let results = Mutex([FilterCoefficients?](repeating: nil, count: filterCases.count))
     let steps = step.within(casesShare).divided(
@@ -72,13 +73,19 @@ extension FilterBank {
       results.withLock { for (at, coefficients) in zip(jobs[i], designed) { $0[at] = coefficients } }
       try steps[i].reached(1)
     }
-    let bank = try FilterBank(
+    let bank = FilterBank(
       device: device.name, sampleRate: sampleRate, microphones: device.microphones.map(\.name),
       delayFrames: grid.delayFrames, tapCount: grid.tapCount,
-      cases: results.withLock { $0.compactMap { $0 } }
-    ).withoutInfeasible(device: device, manifold: manifold, hrtf: hrtf, step: step.within(feasibilityShare))
+      cases: results.withLock { $0.compactMap { $0 } })
+    // A pose is offered wherever the case without one is.
+    let isTurned = device.dataSources.contains { $0.pose != .none }
+    let offered =
+      isTurned
+      ? bank
+      : try bank.withoutInfeasible(
+        device: device, manifold: manifold, hrtf: hrtf, step: step.within(feasibilityShare))
     try step.reached(1)
-    return bank
+    return offered
   }
 
   /// The array manifold with the delays of the microphones; their gains and polarities are undone afterwards.
@@ -112,6 +119,7 @@ private struct CaseDesigner: Sendable {
   let grid: DesignGrid
   /// Nil if the device has no stereo cases.
   let stereo: StereoDesign?
+  let near: FilterBank?
 
   /// Memory for the array responses of parallel cases and those that they share, in bytes. Each takes 525 MB with 64
   /// microphones.
@@ -141,18 +149,19 @@ private struct CaseDesigner: Sendable {
   /// device: as loud as at one microphone in the free field. The W of B-format is that by itself.
   func coefficients(of cases: [FilterCase], step: DesignStep) throws(DesignError) -> [FilterCoefficients] {
     let source = device.dataSources.first { $0.name == cases[0].dataSource }!
+    let frame = cases[0].inputOrientation.map { source.frame($0)! }
     if let order = cases[0].polarPattern.ambisonicsOrder {
-      let frame = HeadFrame(forward: source.forward, orientation: cases[0].inputOrientation!)!
       let design = AmbisonicsDesign(
-        manifold: manifold, frame: frame, order: order, grid: grid)
+        manifold: manifold, frame: frame!, order: order, grid: grid)
       let (taps, origin) = try design.filters(step: step)
       return [FilterCoefficients(filterCase: cases[0], taps: taps, origin: origin)]
     }
+    let ahead = (frame?.forward ?? source.forward).vector
     let scaled = try unscaledTaps(of: cases, source: source, step: step).map { taps in
       let response = FilterResponse(
         taps: taps, sampleRate: grid.sampleRate, delayFrames: grid.delayFrames, frequencies: grid.frequencies)
       let loudness = SpeechLoudness(frequencies: grid.frequencies).power(
-        response.outputs(manifold, from: [source.forward.vector]))
+        response.outputs(manifold, from: [ahead]))
       // Filters without any response ahead are left alone; they are not offered.
       guard loudness > 1e-6 else { return taps }
       return taps.scaled(by: Float(1 / loudness.squareRoot()))
@@ -164,8 +173,11 @@ private struct CaseDesigner: Sendable {
     of cases: [FilterCase], source: DataSource, step: DesignStep
   ) throws(DesignError) -> [Taps<Float>] {
     if cases[0].polarPattern == .stereo {
-      let frame = HeadFrame(forward: source.forward, orientation: cases[0].inputOrientation!)!
-      return [try stereo!.filters(manifold: manifold, frame: frame, step: step)]
+      return [
+        try stereo!.filters(
+          manifold: manifold, frame: source.frame(cases[0].inputOrientation!)!,
+          near: near?.coefficients(for: cases[0])?.taps, step: step)
+      ]
     }
     // The omnidirectional pattern of directional capsules takes all of them.
     let isDirectional = device.microphones[source.microphones[0]].capsule != nil

@@ -1,3 +1,4 @@
+import Acoustics
 import Numerics
 
 extension BinauralCost {
@@ -28,6 +29,7 @@ extension BinauralCost {
     package var leastSquaresCorrelation: [Complex]
     /// The weights of the bin below, `[ear][microphone]`; empty for the first bin.
     package var previous: [Complex]
+    package var smoothness = DesignParameters.Joint().smoothness
 
     package init(
       energies: [Double], crossSpectra: [Complex], axis: [Complex], axisEnergies: [Double],

@@ -110,7 +110,7 @@ extension BinauralCost {
     _ hessian: UnsafeMutablePointer<Double>
   ) -> Double {
     guard !target.previous.isEmpty else { return 0 }
-    let factor = parameters.smoothness / max(target.previous.reduce(0) { $0 + $1.squaredMagnitude }, 1e-12)
+    let factor = target.smoothness / max(target.previous.reduce(0) { $0 + $1.squaredMagnitude }, 1e-12)
     var value = 0.0
     for (j, previous) in target.previous.enumerated() {
       let change = weights[j] - previous

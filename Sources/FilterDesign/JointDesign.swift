@@ -66,7 +66,7 @@ struct JointDesign: Sendable {
   ///   - noiseGainLimit: power ratio above which noise gain is penalised.
   /// - Returns: `[ear][microphone]`.
   func weights(
-    from starts: [[Complex]], previous: [Complex], bin: Int, frequency: Double, _ match: BinMatching,
+    from starts: [[Complex]], previous: [Complex], smoothing: Double, bin: Int, frequency: Double, _ match: BinMatching,
     weighted: (match: BinMatching, amplitudes: [Double])?, axis: (responses: [Complex], wanted: [Double]),
     noiseGainLimit: Double,
     step: DesignStep = .unobserved
@@ -82,6 +82,7 @@ struct JointDesign: Sendable {
       frontBackWeight: parameters.frontBackWeight * min(1, corner / frequency), floor: floors[bin],
       noiseGainLimit: noiseGainLimit,
       crossWeight: min(max(fallen, parameters.highCrossWeight), parameters.crossWeight), previous: previous)
+    wanted.smoothness = smoothing * parameters.smoothness
     if let weighted {
       wanted.leastSquaresWeight =
         parameters.leastSquaresWeight

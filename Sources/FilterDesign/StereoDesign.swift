@@ -70,9 +70,12 @@ package struct StereoDesign: Sendable {
   }
 
   /// Designs the filters of one case.
-  /// - Parameter frame: the listener's axes in the device frame.
+  /// - Parameters:
+  ///   - frame: the listener's axes in the device frame.
+  ///   - near: filters for a frame near that one, `[ear][microphone]`, from which the design starts, so that the phase
+  ///     that both ears share stays theirs; nil for none.
   package func filters(
-    manifold: any ArrayManifold, frame: HeadFrame, step: DesignStep = .unobserved
+    manifold: any ArrayManifold, frame: HeadFrame, near: Taps<Float>? = nil, step: DesignStep = .unobserved
   ) throws(DesignError) -> Taps<Float> {
     let frequencies = grid.frequencies
     let deviceDirections = directions.map(frame.device(fromHead:))
@@ -100,7 +103,7 @@ package struct StereoDesign: Sendable {
           weighted: try BinMatching.all(
             weighted, microphones: microphones, directions: directions.count, step: step.within(0.15...0.2)),
           amplitudes: amplitudes, axis: axis, joint: joint ?? common)
-        return try filters(bins, step: step)
+        return try filters(bins, near: near.map(response), step: step)
       }
     }
   }
@@ -116,7 +119,7 @@ package struct StereoDesign: Sendable {
     return raw.map { $0 / mean }
   }
 
-  private func filters(_ bins: StereoBins, step: DesignStep) throws(DesignError) -> Taps<Float> {
+  private func filters(_ bins: StereoBins, near: Weights?, step: DesignStep) throws(DesignError) -> Taps<Float> {
     var limits = NoiseGainLimits(grid: grid, parameters: parameters.stereo)
     var best: (filters: Taps<Float>, excess: Double)?
     var progress = 0.2
@@ -126,7 +129,8 @@ package struct StereoDesign: Sendable {
       // Usually there are two or three rounds: each gets half of the remaining progress.
       let round = step.within(progress...(progress + 1) / 2)
       progress = (progress + 1) / 2
-      let (designed, lowered) = try weights(bins, limits: limits.ratios, solutions: &solutions, step: round)
+      let (designed, lowered) = try weights(
+        bins, limits: limits.ratios, near: near, solutions: &solutions, step: round)
       var weights = designed
       // Truncation smooths low frequencies: the finished filters are judged and corrected `tonePasses` times.
       equalise(&weights, judgedBy: weights, lowered: lowered, bins)
@@ -145,7 +149,7 @@ package struct StereoDesign: Sendable {
   /// - Parameter limits: noise gain limit of each bin, as a power ratio.
   /// - Returns: the weights, and which bins `withoutBoost` has lowered.
   private func weights(
-    _ bins: StereoBins, limits: [Double], solutions: inout [Solution], step: DesignStep
+    _ bins: StereoBins, limits: [Double], near: Weights?, solutions: inout [Solution], step: DesignStep
   ) throws(DesignError) -> (Weights, lowered: [Bool]) {
     let count = bins.all.count
     var lowered = [Bool](repeating: false, count: count)
@@ -165,14 +169,17 @@ package struct StereoDesign: Sendable {
       let limit = max(limits[bin], 1 / max(match.meanEnergy, 1e-12))
       if hasMoved || limit != solutions[bin].limit {
         let weighted = bin < bins.weighted.count ? bins.weighted[bin] : nil
-        var starts = isFirst ? (bin == 1 ? [] : [previous]) : [solutions[bin].weights]
-        if isFirst, let weighted, Hertz(grid.frequencies[bin]) < parameters.joint.highestStart {
+        var starts =
+          !isFirst
+          ? [solutions[bin].weights] : near.map { [$0[bin]] } ?? (bin == 1 ? [] : [previous])
+        if isFirst, near == nil, let weighted, Hertz(grid.frequencies[bin]) < parameters.joint.highestStart {
           starts.append(leastSquares(weighted, match, bins.amplitudes, target: ears, limit: limit))
         }
-        let current = try bins.joint.weights(
-          from: starts, previous: previous, bin: bin, frequency: grid.frequencies[bin], match,
+        var current = try bins.joint.weights(
+          from: starts, previous: near.map { $0[bin] } ?? previous, smoothing: near == nil ? 1 : XX.factor, bin: bin, frequency: grid.frequencies[bin], match,
           weighted: weighted.map { ($0, bins.amplitudes) }, axis: (bins.axis(bin), axisTarget[bin]),
           noiseGainLimit: limit, step: step)
+        if XX.align, let near { current = current.inPhase(with: near[bin]) }
         hasMoved = isFirst || solutions[bin].differs(from: current)
         solutions[bin] = Solution(weights: current, limit: limit)
       }
@@ -304,5 +311,20 @@ private struct StereoBins {
   /// `[front, rear][microphone]`
   func axis(_ bin: Int) -> [Complex] {
     (0..<2).flatMap { side in (0..<axis.channels).map { axis[bin, $0, side] } }
+  }
+}
+
+enum XX {
+  static let factor = getenv("XF").flatMap { Double(String(cString: $0)) } ?? 1
+  static let align = getenv("XA") != nil
+}
+
+extension [Complex] {
+  /// The same, turned in phase, all alike, to be nearest to `others`.
+  fileprivate func inPhase(with others: [Complex]) -> [Complex] {
+    let product = zip(self, others).reduce(Complex.zero) { $0 + $1.0.conjugate * $1.1 }
+    guard product.magnitude > 0 else { return self }
+    let turn = (1 / product.magnitude) * product
+    return map { turn * $0 }
   }
 }

@@ -14,6 +14,11 @@ public enum Change: Hashable, Sendable {
   case orientation(InputOrientation)
   /// Nil for the data source's forward.
   case look(Look?)
+  /// Of the device, in degrees.
+  case roll(Double)
+  /// Of the listener, in degrees.
+  case yaw(Double)
+  case follow(Set<Followed>)
   /// Within `Decibels.outputGains`.
   case gain(Decibels)
   case highPass(HighPass)
@@ -26,7 +31,7 @@ public enum Change: Hashable, Sendable {
   public enum Key: String, NamedWord {
     case input
     case dataSource = "data-source"
-    case pattern, orientation, look, gain
+    case pattern, orientation, look, roll, yaw, follow, gain
     case highPass = "high-pass"
     case mute, output, listen
 
@@ -42,6 +47,9 @@ public enum Change: Hashable, Sendable {
     case .pattern: self = .pattern(try PolarPattern(word: word))
     case .orientation: self = .orientation(try InputOrientation(word: word))
     case .look: self = .look(try Self.look(word))
+    case .roll: self = .roll(try Self.angle(word, "roll"))
+    case .yaw: self = .yaw(try Self.angle(word, "yaw"))
+    case .follow: self = .follow(try Self.followed(word))
     case .gain: self = .gain(try Self.gain(word))
     case .highPass: self = .highPass(try Self.highPass(word))
     case .mute: self = .mute(try Switch(argument: word) == .on)
@@ -67,6 +75,9 @@ public enum Change: Hashable, Sendable {
     case .pattern: .pattern
     case .orientation: .orientation
     case .look: .look
+    case .roll: .roll
+    case .yaw: .yaw
+    case .follow: .follow
     case .gain: .gain
     case .highPass: .highPass
     case .mute: .mute
@@ -79,7 +90,7 @@ public enum Change: Hashable, Sendable {
   package var isRouting: Bool {
     switch self {
     case .gain, .highPass, .mute: false
-    case .preset, .input, .dataSource, .pattern, .orientation, .look, .output, .listen: true
+    case .preset, .input, .dataSource, .pattern, .orientation, .look, .roll, .yaw, .follow, .output, .listen: true
     }
   }
 
@@ -87,7 +98,9 @@ public enum Change: Hashable, Sendable {
   package var choosesDevice: Bool {
     switch self {
     case .preset, .input: true
-    case .dataSource, .pattern, .orientation, .look, .gain, .highPass, .mute, .output, .listen: false
+    case .dataSource, .pattern, .orientation, .look, .roll, .yaw, .follow, .gain, .highPass, .mute, .output,
+      .listen:
+      false
     }
   }
 
@@ -119,6 +132,24 @@ public enum Change: Hashable, Sendable {
           + "-90 to 90, such as 60 or 60,-10; left and up are positive")
     }
     return look
+  }
+
+  private static func angle(_ text: String, _ name: String) throws(Failure) -> Double {
+    guard let number = text.decimal, (-360...360).contains(number) else {
+      throw Failure(
+        .usage,
+        "the \(name) \(text.quoted) is not usable; give a number of degrees from -360 to 360, such as -15")
+    }
+    return number
+  }
+
+  /// "roll,yaw", or "off".
+  private static func followed(_ text: String) throws -> Set<Followed> {
+    if text.lowercased() == "off" { return [] }
+    return Set(
+      try text.split(separator: ",", omittingEmptySubsequences: false).map {
+        try Followed(word: String($0.trimmingPrefix { $0 == " " }))
+      })
   }
 
   private static func highPass(_ text: String) throws(Failure) -> HighPass {

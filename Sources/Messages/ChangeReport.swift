@@ -10,6 +10,12 @@ package struct ChangeReport: Codable, Sendable {
   package var inputOrientation = InputOrientation.portrait
   /// Where the mono pattern looks; nil for the data source's forward.
   package var look: Look?
+  /// Of the device, in degrees; nil for none.
+  package var roll: Double?
+  /// Of the listener, in degrees; nil for none.
+  package var yaw: Double?
+  /// What follows the pose that comes in; nil for nothing.
+  package var follow: [Followed]?
   /// Nil for mono patterns.
   package var layout: StereoLayout?
   /// Number of output channels: 2 for stereo, otherwise 1.
@@ -25,6 +31,15 @@ package struct ChangeReport: Codable, Sendable {
   package var kept: String?
 
   package init() {}
+}
+
+/// The answer to `centre`, and to a pose: where the tracker points, in degrees.
+package struct PoseAnswer: Codable, Sendable {
+  package let yaw: Double
+  package let pitch: Double
+  package let roll: Double
+
+  package init(_ pose: TrackedPose) { (yaw, pitch, roll) = (pose.yaw, pose.pitch, pose.roll) }
 }
 
 /// The answer to `forget`.

@@ -8,6 +8,12 @@ package struct FeedReport: Codable, Sendable {
   package var inputOrientation = InputOrientation.portrait
   /// Where the mono pattern looks; nil for the data source's forward.
   package var look: Look?
+  /// Of the device, in degrees; nil for none.
+  package var roll: Double?
+  /// Of the listener, in degrees; nil for none.
+  package var yaw: Double?
+  /// What follows the pose that comes in; nil for nothing.
+  package var follow: [Followed]?
   /// From −60 to 24 dB.
   package var gainDB = 0.0
   /// Corner of the high-pass; nil if it is off.
@@ -28,7 +34,7 @@ package struct FeedReport: Codable, Sendable {
       name: name,
       selection: Selection(
         dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation,
-        look: look),
+        look: look, pose: Pose(roll: roll ?? 0, yaw: yaw ?? 0), follows: Set(follow ?? [])),
       gain: Decibels(gainDB), highPass: highPassHz.map { .on(Hertz($0)) } ?? .off)
   }
 }
@@ -44,6 +50,10 @@ extension StatusReport {
     report.dataSource = dataSource
     report.polarPattern = polarPattern
     report.inputOrientation = inputOrientation
+    report.look = look
+    report.roll = roll
+    report.yaw = yaw
+    report.follow = follow
     report.gainDB = gainDB
     report.highPassHz = highPassHz
     report.muted = muted

@@ -19,6 +19,7 @@ public struct OSCMethod: Sendable {
     case record, play, playStop, forget, mark, title, outputs
     case useBank, loadMIDI, learnMIDI
     case feedList, feedAdd, feedSet, feedRemove
+    case pose(PoseFormat), centre
     case subscribe, unsubscribe
     case sessionOpen, sessionClaim, sessionSet, sessionPeriod, sessionClose
   }
@@ -87,6 +88,27 @@ public struct OSCMethod: Sendable {
       "/pinna/set/look", "azimuth and elevation in degrees, or off", 0...2, "look there with a mono pattern",
       .setOne(.look)),
     OSCMethod("/pinna/look", "azimuth and elevation, or off", 0...2, "the same", .setOne(.look)),
+    OSCMethod(
+      "/pinna/set/roll", "degrees", 0...1, "keep stereo and B-format level while the device rolls", .setOne(.roll)),
+    OSCMethod(
+      "/pinna/set/yaw", "degrees", 0...1, "turn the listener of stereo and B-format", .setOne(.yaw)),
+    OSCMethod(
+      "/pinna/set/follow", "roll, yaw, look, several with commas, or off", 0...1,
+      "what follows the pose that comes in", .setOne(.follow)),
+    OSCMethod(
+      "/pinna/pose/roll", "degrees", 1...1, "the pose that comes in; as set where nothing follows it",
+      .pose(.roll)),
+    OSCMethod("/pinna/pose/yaw", "degrees", 1...1, "the same", .pose(.yaw)),
+    OSCMethod(
+      "/pinna/pose/centre", "no arguments", 0...0, "take the present pose for that of no angles", .centre),
+    OSCMethod("/ypr", "yaw, pitch, roll", 3...3, "the pose that comes in, from a head tracker", .pose(.angles)),
+    OSCMethod("/adm/lis/ypr", "yaw, pitch, roll", 3...3, "the same", .pose(.angles)),
+    OSCMethod("/SceneRotator/ypr", "yaw, pitch, roll", 3...3, "the same", .pose(.angles)),
+    OSCMethod("/SceneRotator/yaw", "yaw", 1...1, "the same", .pose(.yawAlone)),
+    OSCMethod("/quat", "w, x, y, z of a quaternion", 4...4, "the same", .pose(.quaternion)),
+    OSCMethod(
+      "/gamerotationvector", "x, y, z and perhaps w", 3...4, "the same, from a phone's sensors",
+      .pose(.rotationVector)),
     OSCMethod("/pinna/set/gain", "a number in dB", 0...1, "change the gain", .setOne(.gain)),
     OSCMethod(
       "/pinna/set/high-pass", "off, or a corner in Hz", 0...1, "change the high-pass", .setOne(.highPass)),

@@ -23,6 +23,8 @@ package struct StatusReport: Codable, Sendable {
     package var polarPattern = PolarPattern.omnidirectional
     package var inputOrientation = InputOrientation.portrait
     package var look: Look?
+    package var roll: Double?
+    package var yaw: Double?
 
     package init() {}
   }
@@ -45,6 +47,18 @@ package struct StatusReport: Codable, Sendable {
     package var correlation: Double?
 
     package init() {}
+  }
+  /// The pose that comes in, in degrees: left, up, and the left side up are positive.
+  package struct TrackerReport: Codable, Sendable {
+    package var yaw: Double
+    package var pitch: Double
+    package var roll: Double
+    /// How long ago it came, in seconds.
+    package var secondsAgo: Double
+
+    package init(yaw: Double, pitch: Double, roll: Double, secondsAgo: Double) {
+      (self.yaw, self.pitch, self.roll, self.secondsAgo) = (yaw, pitch, roll, secondsAgo)
+    }
   }
   /// The take that is running.
   package struct TakeReport: Codable, Sendable {
@@ -135,6 +149,14 @@ package struct StatusReport: Codable, Sendable {
   package var inputOrientation = InputOrientation.portrait
   /// Where the mono pattern looks; nil for the data source's forward.
   package var look: Look?
+  /// Of the device, in degrees; nil for none.
+  package var roll: Double?
+  /// Of the listener, in degrees; nil for none.
+  package var yaw: Double?
+  /// What follows the pose that comes in; nil for nothing.
+  package var follow: [Followed]?
+  /// Nil before a pose comes in.
+  package var tracker: TrackerReport?
   package var preferred = Preferred()
   /// Nil for mono patterns.
   package var layout: StereoLayout?

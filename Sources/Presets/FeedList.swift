@@ -19,13 +19,23 @@ enum FeedList {
       let pattern =
         feed.selection.polarPattern.ambisonicsOrder.map { "format: ambix, order: \($0)" }
         ?? "polarPattern: \(feed.selection.polarPattern.rawValue)"
-      let look = feed.selection.effectiveLook.map { "look: [\($0.word)], " } ?? ""
+      let directions = feed.selection.directionText.map { $0 + ", " }.joined()
       return
-        "  \(yamlString(feed.name)): {dataSource: \(yamlString(feed.selection.dataSource)), \(pattern), \(look)"
+        "  \(yamlString(feed.name)): {dataSource: \(yamlString(feed.selection.dataSource)), \(pattern), \(directions)"
         + "inputOrientation: \(feed.selection.inputOrientation.rawValue), gain: \(feed.gain.value), "
         + "highPass: \(feed.highPass.word)}\n"
     }
     return "feeds:\n" + lines.joined()
+  }
+}
+
+extension Selection {
+  /// Where it looks, how it is turned and what it follows, as entries of a preset; none for what is not said.
+  var directionText: [String] {
+    [
+      effectiveLook.map { "look: [\($0.word)]" }, roll.map { "roll: \(plain($0))" },
+      yaw.map { "yaw: \(plain($0))" }, followed.map { "follow: [\($0.map(\.rawValue).joined(separator: ", "))]" },
+    ].compactMap(\.self)
   }
 }
 
@@ -46,7 +56,8 @@ extension YAMLReader {
 
   private func feed(named name: String, of device: Device, main: Selection) throws(DescriptionError) -> Feed {
     let fields = try fields([
-      "dataSource", "polarPattern", "inputOrientation", "look", "gain", "highPass", "format", "order",
+      "dataSource", "polarPattern", "inputOrientation", "look", "roll", "yaw", "follow", "gain", "highPass",
+      "format", "order",
     ])
     let source =
       if let given = try fields.optional("dataSource") {
@@ -57,6 +68,8 @@ extension YAMLReader {
     var selection = main
     selection.dataSource = source.name
     selection.look = nil
+    selection.pose = try fields.pose(otherwise: main.pose)
+    if let given = try fields.optional("follow")?.followed() { selection.follows = given }
     let pattern = try fields.optional("polarPattern")?.word(PolarPattern.self)
     let orientation = try fields.optional("inputOrientation")?.word(InputOrientation.self)
     let look = try fields.optional("look")?.look()

@@ -26,7 +26,7 @@ public enum PresetFile {
       dataSource: \(yamlString(preset.selection.dataSource))
       polarPattern: \(preset.selection.polarPattern.rawValue)
       inputOrientation: \(preset.selection.inputOrientation.rawValue)
-      \(preset.selection.effectiveLook.map { "look: [\($0.word)]\n" } ?? "")gain: \(preset.gain.value)
+      \(preset.selection.directionText.map { $0 + "\n" }.joined())gain: \(preset.gain.value)
       highPass: \(preset.highPass.word)
 
       """
@@ -46,7 +46,7 @@ public enum PresetFile {
     -> Preset
   {
     let fields = try reader.fields([
-      "title", "device", "dataSource", "polarPattern", "inputOrientation", "look", "gain", "highPass",
+      "title", "device", "dataSource", "polarPattern", "inputOrientation", "look", "roll", "yaw", "follow", "gain", "highPass",
       "feeds",
       "connections",
     ])
@@ -58,7 +58,8 @@ public enum PresetFile {
     let selection = Selection(
       dataSource: source.name, polarPattern: try pattern.word(PolarPattern.self),
       inputOrientation: try orientation.word(InputOrientation.self),
-      look: try fields.optional("look")?.look())
+      look: try fields.optional("look")?.look(), pose: try fields.pose(otherwise: .none),
+      follows: try fields.optional("follow")?.followed() ?? [])
     if selection.look != nil, selection.effectiveLook == nil {
       throw pattern.failure(
         "does not go with a look; use a mono pattern such as cardioid, or remove the look")

@@ -116,6 +116,14 @@ public struct YAMLFields {
     }
     return value
   }
+
+  /// Reads roll and yaw, in degrees.
+  func pose(otherwise pose: Pose) throws(DescriptionError) -> Pose {
+    func angle(_ key: String) throws(DescriptionError) -> Double? {
+      try optional(key)?.number(in: Look.azimuths, unit: "degrees")
+    }
+    return Pose(roll: try angle("roll") ?? pose.roll, yaw: try angle("yaw") ?? pose.yaw)
+  }
 }
 
 // MARK: - Single values
@@ -165,6 +173,14 @@ extension YAMLReader {
     let elevation =
       numbers.count == 2 ? try numbers[1].number(in: Look.elevations, unit: "degrees") : 0
     return Look(azimuth: azimuth, elevation: elevation)!
+  }
+
+  /// Reads what follows the pose: a word or a list of words.
+  public func followed() throws(DescriptionError) -> Set<Followed> {
+    if (try? string().lowercased()) == "off" { return [] }
+    var followed: Set<Followed> = []
+    for item in (try? list()) ?? [self] { followed.insert(try item.word(Followed.self)) }
+    return followed
   }
 
   /// Reads a word of a vocabulary, ignoring case.

@@ -12,6 +12,9 @@ extension ChangeReport {
     polarPattern = setting.selection.polarPattern
     inputOrientation = setting.selection.inputOrientation
     look = setting.selection.effectiveLook
+    roll = setting.selection.roll
+    yaw = setting.selection.yaw
+    follow = setting.selection.followed
     layout = setting.layout
     inputChannels = setting.selection.polarPattern.outputs
     gainDB = setting.gain.value

@@ -109,6 +109,9 @@ package protocol AudioClient: AnyObject, Sendable {
   /// Posts crossfades of all feeds to the filters of `setting` that are chosen by now. It is allowed during a take. The
   /// ticket is main's.
   func substitute(for setting: Setting) throws -> Ticket
+  /// Posts a crossfade of one feed, or of `main`, to what is chosen by now in place of its selection in `setting`. It is
+  /// allowed during a take.
+  func turn(_ feed: String, in setting: Setting) throws -> Ticket
   /// Posts a fade of all feeds to silence with the filters of `setting`. The ticket is main's.
   func fadeOut(from setting: Setting) throws -> Ticket
   /// Registers the ports of a feed, and fades it in. The result is the ticket of that change.
@@ -180,6 +183,8 @@ package protocol TakeRecording: DiskWork {
   var preRollFrames: Int { get }
   /// Lists in the sidecar that from `frame` of the take on, pre-roll included, the filters do without `missing`.
   func addFallback(frame: Int, without missing: [String])
+  /// Lists in the sidecar what a feed plays that follows a pose.
+  func addTurn(_ turn: Sidecar.Turn)
   /// Number of markers so far.
   var markers: Int { get }
   /// Marks the present place, in the sidecar and as a cue of the WAV files.

@@ -22,7 +22,7 @@ package struct FeedWords {
         case .pattern(let pattern): named = pattern
         case .orientation(let given): orientation = given
         case .look(let given): look = .some(given)
-        case .dataSource, .gain, .highPass, .mute: changes.append(change)
+        case .dataSource, .gain, .highPass, .mute, .roll, .yaw, .follow: changes.append(change)
         case .preset, .input, .output, .listen:
           throw Self.notOfFeeds(words[at])
         }
@@ -54,6 +54,9 @@ extension Feed {
     case .gain(let gain): self.gain = gain
     case .highPass(let highPass): self.highPass = highPass
     case .mute(let isOn): muted = isOn
+    case .roll(let roll): selection.pose = Pose(roll: roll, yaw: selection.pose.yaw)
+    case .yaw(let yaw): selection.pose = Pose(roll: selection.pose.roll, yaw: yaw)
+    case .follow(let followed): selection.follows = followed
     case .pattern, .orientation, .look, .preset, .input, .output, .listen: break
     }
   }

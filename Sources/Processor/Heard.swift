@@ -26,6 +26,8 @@ package struct Heard {
     var request: Request?
     /// Whether its setting contains all changes before: who waits for one that it supersedes waits for this one.
     var containsEarlier = false
+    /// What is played if it follows a pose; nil if it does not.
+    var turned: Selection?
   }
 
   init(_ setting: Setting) { (inForce, wanted) = (setting, setting) }

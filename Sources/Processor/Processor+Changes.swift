@@ -36,7 +36,7 @@ extension Processor {
         "the outputs were muted before the playback began; unmute them with: pinna set --mute off")
     }
     if let key = try missingKey(for: setting.selection, of: setting.device), preset == nil {
-      try aim(at: key, from: wanted, with: changes, request)
+      try aim(at: key, for: setting.selection, from: wanted, with: changes, request)
     } else {
       try post(setting, request)
     }

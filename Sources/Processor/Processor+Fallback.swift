@@ -97,10 +97,11 @@ extension Processor {
   /// any: all feeds change to them together.
   private func onDemandCases(areReadyWithout missing: Set<String>, _ sampleRate: Int) -> Bool {
     var areReady = true
-    for selection in [wanted.selection] + wanted.feeds.map(\.selection)
-    where (try? wanted.device.ownDevice(of: selection)) ?? nil != nil {
-      let key = FilterChoice.Key(
-        device: wanted.device, selection: selection, sampleRate: sampleRate, missing: missing)
+    let played = ([wanted.selection] + wanted.feeds.map(\.selection)).map(onDemand.choice.played)
+    let keys = played.flatMap {
+      (try? FilterChoice.keys(for: $0, of: wanted.device, sampleRate: sampleRate, without: missing)) ?? []
+    }
+    for key in keys {
       if onDemand.choice.contains(key) || onDemand.failures[key] != nil { continue }
       design(key)
       areReady = areReady && onDemand.failures[key] != nil
@@ -133,7 +134,8 @@ extension Processor {
   /// Changes carry the chosen filters, so a substitution is needed only while none is under way. It must not overtake
   /// one, whose request would be told that it was superseded.
   private func postSubstitution() {
-    guard fallback.posted == nil, fallback.inForce != fallback.chosen, heard.pending.isEmpty, let client,
+    guard fallback.posted == nil, fallback.inForce != fallback.chosen, heard.pending.isEmpty,
+      tracking.posted.isEmpty, let client,
       let ticket = try? client.substitute(for: wanted)
     else { return }
     fallback.posted = (ticket, fallback.chosen)
@@ -161,10 +163,10 @@ extension Processor {
   private var remarkOnOthers: String {
     let names = wanted.feeds.filter { feed in
       guard !fallback.chosen.isEmpty, let filters else { return false }
-      let key = FilterChoice.Key(
-        device: wanted.device, selection: feed.selection, sampleRate: filters.sampleRate,
-        missing: fallback.chosen)
-      return onDemand.failures[key] != nil
+      let keys = try? FilterChoice.keys(
+        for: onDemand.choice.played(feed.selection), of: wanted.device, sampleRate: filters.sampleRate,
+        without: fallback.chosen)
+      return keys?.contains { onDemand.failures[$0] != nil } ?? false
     }.map(\.name)
     return names.isEmpty ? "" : "; wrong until all microphones are back: \(names.joined(separator: ", "))"
   }
@@ -190,6 +192,7 @@ extension Processor {
   func resetEngine() {
     feeds.reset()
     onDemand.reset()
+    tracking.reset()
     onDemand.choice.use(nil, without: [])
     client?.use(onDemand.choice)
     fallback.job?.job.abandon()

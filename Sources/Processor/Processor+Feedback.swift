@@ -65,7 +65,8 @@ extension Setting {
     return switch key {
     case .output: .word(output.rawValue)
     case .listen: .word(listening ?? "off")
-    case .input, .dataSource, .pattern, .orientation, .look, .gain, .highPass, .mute: .word(device.uid)
+    case .input, .dataSource, .pattern, .orientation, .look, .roll, .yaw, .follow, .gain, .highPass, .mute:
+      .word(device.uid)
     }
   }
 }

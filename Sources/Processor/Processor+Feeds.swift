@@ -124,6 +124,8 @@ extension Processor {
         design(key)
         return begin(new, .designing(key), seconds: 610)
       }
+      tracking.sent[name] = new.flatMap { turn($0.selection, of: wanted.device) }
+      if tracking.sent[name] != nil { client.use(onDemand.choice) }
       switch (old, new) {
       // A feed with the same ports takes them over, and keeps their connections.
       case (nil, _) where leftOver.map { $0.portNames != new?.portNames } ?? false:
@@ -176,6 +178,7 @@ extension Processor {
       case .success:
         feeds.inForce[name] = work.feed
         feeds.leftOver[name] = nil
+        tracking.changed(name, tracking.sent[name])
         end()
       case .failure(let failure): fail(failure)
       case nil where isLate && !work.isOverdue:
@@ -220,7 +223,10 @@ extension Processor {
   func feedChangeEnded(_ ticket: Ticket, isInForce: Bool) -> Bool {
     for (name, work) in feeds.current {
       guard case .changing(ticket) = work.step else { continue }
-      if isInForce { feeds.inForce[name] = work.feed }
+      if isInForce {
+        feeds.inForce[name] = work.feed
+        tracking.changed(name, tracking.sent[name])
+      }
       feeds.current[name] = nil
       return true
     }
@@ -304,6 +310,9 @@ extension Processor {
     report.polarPattern = feed.selection.polarPattern
     report.inputOrientation = feed.selection.inputOrientation
     report.look = feed.selection.effectiveLook
+    report.roll = feed.selection.roll
+    report.yaw = feed.selection.yaw
+    report.follow = feed.selection.followed
     report.gainDB = feed.gain.value
     report.highPassHz = feed.highPass.frequency?.value
     report.muted = feed.muted

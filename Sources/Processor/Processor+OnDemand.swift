@@ -9,14 +9,18 @@ struct OnDemand {
   /// What changes take their filters from.
   var choice = FilterChoice()
   var designs: [FilterChoice.Key: (job: Job<FilterSets>, deadline: ContinuousClock.Instant)] = [:]
+  /// Designs that nobody waits for.
+  var ahead: Set<FilterChoice.Key> = []
   /// Why there are no filters for a case. Tried again when it is wanted again.
   var failures: [FilterChoice.Key: Failure] = [:]
   /// What `main` shall play when its filters are there.
   var aim: Aim?
 
   struct Aim {
-    /// The case.
-    let key: FilterChoice.Key
+    /// A case whose filters are not there yet.
+    var key: FilterChoice.Key
+    /// What shall be played.
+    let selection: Selection
     /// What was asked for with it, as far as nothing newer was.
     var changes: [Change]
     /// The case that was wanted before, to go back to if there are no filters.
@@ -29,7 +33,7 @@ struct OnDemand {
   /// The engine has gone: what its rate or device needs is not known any more.
   mutating func reset() {
     for design in designs.values { design.job.abandon() }
-    (designs, failures) = ([:], [:])
+    (designs, ahead, failures) = ([:], [], [:])
   }
 }
 
@@ -45,8 +49,11 @@ extension Processor {
   }
 
   /// Begins a design unless it is under way.
-  func design(_ key: FilterChoice.Key) {
+  /// - Parameter isAhead: nobody waits for it.
+  func design(_ key: FilterChoice.Key, isAhead: Bool = false) {
+    if !isAhead { onDemand.ahead.remove(key) }
     guard onDemand.designs[key] == nil else { return }
+    if isAhead { onDemand.ahead.insert(key) }
     onDemand.failures[key] = nil
     do {
       guard let own = try key.device.ownDevice(of: key.selection) else { return }
@@ -65,13 +72,19 @@ extension Processor {
     for (key, design) in onDemand.designs {
       switch design.job.result {
       case .success(let sets): keep(sets, key)
+      case .failure where onDemand.ahead.contains(key): tracking.failed.insert(key)
       case .failure(let failure): onDemand.failures[key] = failure
       case nil where hasPassed(design.deadline):
         design.job.abandon()
-        onDemand.failures[key] = Failure(.failed, "the design of its filters took longer than 10 minutes")
+        if onDemand.ahead.contains(key) {
+          tracking.failed.insert(key)
+        } else {
+          onDemand.failures[key] = Failure(.failed, "the design of its filters took longer than 10 minutes")
+        }
       case nil: continue
       }
       onDemand.designs[key] = nil
+      onDemand.ahead.remove(key)
     }
     pollAim()
   }
@@ -79,14 +92,15 @@ extension Processor {
   private func keep(_ sets: FilterSets, _ key: FilterChoice.Key) {
     do {
       try sets.check(key.selection, of: key.device.ownDevice(of: key.selection) ?? key.device)
-      let inUse = ([wanted.selection, inForce.selection] + wanted.feeds.map(\.selection)).map {
-        FilterChoice.Key(
-          device: wanted.device, selection: $0, sampleRate: key.sampleRate, missing: key.missing)
+      let inUse = ([wanted.selection, inForce.selection] + wanted.feeds.map(\.selection)).flatMap {
+        (try? FilterChoice.keys(
+          for: onDemand.choice.played($0), of: wanted.device, sampleRate: key.sampleRate, without: key.missing))
+          ?? []
       }
       onDemand.choice.keep(sets, for: key, notForgetting: inUse)
       client?.use(onDemand.choice)
     } catch {
-      onDemand.failures[key] = Failure(error)
+      if onDemand.ahead.contains(key) { tracking.failed.insert(key) } else { onDemand.failures[key] = Failure(error) }
     }
   }
 
@@ -97,19 +111,21 @@ extension Processor {
   ///   - setting: all that is wanted at once.
   ///   - changes: what follows with the case.
   func aim(
-    at key: FilterChoice.Key, from setting: Setting, with changes: [Change] = [], _ request: Request?
+    at key: FilterChoice.Key, for selection: Selection, from setting: Setting, with changes: [Change] = [],
+    _ request: Request?
   ) throws {
     dropAim(Failure(.failed, Failure.superseded))
     let before = wanted.selection
     guard let filters else { return }
     var meanwhile = setting
     meanwhile.selection = onDemand.choice.nearest(
-      to: key.selection, of: setting.device, filters,
+      to: selection, of: setting.device, filters,
       otherwise: setting.device == wanted.device ? before : nil)
     if meanwhile != wanted { try post(meanwhile, nil, containsEarlier: true) }
     design(key)
     onDemand.aim = OnDemand.Aim(
-      key: key, changes: changes, before: before, meanwhile: meanwhile.selection, request: request)
+      key: key, selection: selection, changes: changes, before: before, meanwhile: meanwhile.selection,
+      request: request)
   }
 
   /// Newer changes replace those that wait for a design.
@@ -132,13 +148,13 @@ extension Processor {
   }
 
   private func pollAim() {
-    guard let aim = onDemand.aim else { return }
+    guard var aim = onDemand.aim else { return }
     if state.take != nil {
       let nearest = wanted.selection.effectiveLook.map { "; the look \($0.word) is recorded" } ?? ""
       return dropAim(
         Failure(
           .refused,
-          "a take has begun before the filters of the look were designed\(nearest); \(recordingReason)"))
+          "a take has begun before the filters were designed\(nearest); \(recordingReason)"))
     }
     if let failure = onDemand.failures.removeValue(forKey: aim.key) {
       onDemand.aim = nil
@@ -150,13 +166,18 @@ extension Processor {
     } else if let job = onDemand.designs[aim.key]?.job {
       guard let part = job.progress, world.now >= nextProgress else { return }
       nextProgress = world.now + .seconds(1)
-      aim.request?.reportProgress("designing filters of that look", part: part)
+      aim.request?.reportProgress("designing filters", part: part)
     } else {
+      if let next = try? missingKey(for: aim.selection, of: aim.key.device) {
+        aim.key = next
+        onDemand.aim = aim
+        return design(next)
+      }
       onDemand.aim = nil
       var setting = wanted
       do {
         try setting.apply(aim.changes)
-        setting.selection = aim.key.selection
+        setting.selection = aim.selection
         guard setting.device == aim.key.device else { throw Failure(.failed, Failure.superseded) }
         try post(setting, aim.request, containsEarlier: true)
       } catch { aim.request?.fail(Failure(error)) }
@@ -168,7 +189,7 @@ extension Change {
   /// Whether it decides which filters `main` plays through.
   var choosesCase: Bool {
     switch self {
-    case .preset, .input, .dataSource, .pattern, .orientation, .look: true
+    case .preset, .input, .dataSource, .pattern, .orientation, .look, .roll, .yaw, .follow: true
     case .gain, .highPass, .mute, .output, .listen: false
     }
   }

@@ -24,7 +24,7 @@ extension Processor {
   ) -> StatusReport {
     let readings = client?.readings ?? Readings()
     var preferred = change?.setting ?? wanted
-    if change == nil, let aim = onDemand.aim { preferred.selection = aim.key.selection }
+    if change == nil, let aim = onDemand.aim { preferred.selection = aim.selection }
     try? preferred.apply(deferredChanges)
     let statistics = readings.statistics
     let setting = inForce
@@ -39,7 +39,13 @@ extension Processor {
     report.polarPattern = setting.selection.polarPattern
     report.inputOrientation = setting.selection.inputOrientation
     report.look = setting.selection.effectiveLook
+    report.roll = setting.selection.roll
+    report.yaw = setting.selection.yaw
+    report.follow = setting.selection.followed
+    report.tracker = trackerReport
     report.preferred.look = preferred.selection.effectiveLook
+    report.preferred.roll = preferred.selection.roll
+    report.preferred.yaw = preferred.selection.yaw
     report.preferred.dataSource = preferred.selection.dataSource
     report.preferred.polarPattern = preferred.selection.polarPattern
     report.preferred.inputOrientation = preferred.selection.inputOrientation

@@ -200,6 +200,7 @@ extension Processor {
     default: break
     }
     noteFallback(in: recording.take, from: frame)
+    noteTurns(in: recording.take, from: frame)
     let answer = startAnswer(recording)
     if let note = Self.unconnectedNote(answer.unconnected, of: answer.microphoneCount) {
       recording.take.addNote(note)

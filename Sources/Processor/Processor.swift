@@ -46,6 +46,7 @@ package final class Processor {
   var fallback = Fallback()
   var feeds = FeedWork()
   var onDemand = OnDemand()
+  var tracking = Tracking()
   var warnings = Warnings()
   var wakefulness = Wakefulness()
   var duplicateSignals = DuplicateSignalDetector()
@@ -144,7 +145,7 @@ package final class Processor {
   /// True while the callback or a job owes a result.
   package var isBusy: Bool {
     !heard.pending.isEmpty || !changesAwaitingConnections.isEmpty || change != nil || !takes.closing.isEmpty
-      || !periodRequests.isEmpty || deadline != nil || feeds.isBusy || onDemand.aim != nil
+      || !periodRequests.isEmpty || deadline != nil || feeds.isBusy || onDemand.aim != nil || !tracking.posted.isEmpty
   }
 
   /// Whether `setting` is in force and no change is pending.
@@ -198,6 +199,7 @@ package final class Processor {
     pollOnDemand()
     pollFallback()
     pollFeeds()
+    pollTracking()
     pollSleep()
   }
 
@@ -208,18 +210,29 @@ package final class Processor {
       if case .fadingOut(let change, let engine, let filters, ticket) = state {
         return switchDevice(change, engine, filters)
       }
-      if substitutionEnded(ticket, isInForce: true) || feedChangeEnded(ticket, isInForce: true) { return }
+      if turnEnded(ticket) || substitutionEnded(ticket, isInForce: true)
+        || feedChangeEnded(ticket, isInForce: true)
+      {
+        return
+      }
       let old = inForce
       guard let ended = heard.applied(ticket) else { return }
       fallback.changed(without: ended.missing)
+      tracking.changed(Feed.main, ended.turned)
       notifyOfChange(from: old, to: inForce)
       if let request = ended.request { answer(request, changeFrom: old) }
     case .substituted(let ticket, let frame, let takeFrame):
+      if turnBegan(ticket, frame: frame, takeFrame: takeFrame) { return }
       substitutionBegan(ticket, frame: frame, takeFrame: takeFrame)
     case .superseded(let ticket):
-      if substitutionEnded(ticket, isInForce: false) || feedChangeEnded(ticket, isInForce: false) { return }
+      if turnEnded(ticket) || substitutionEnded(ticket, isInForce: false)
+        || feedChangeEnded(ticket, isInForce: false)
+      {
+        return
+      }
       heard.superseded(ticket)?.fail(.failed, Failure.superseded)
     case .refused(let ticket, _):
+      tracking.sent = [:]
       if feedChangeEnded(ticket, isInForce: false) { return }
       heard.refused(ticket)?.fail(.refused, recordingReason)
     case .takeArmed(let ticket): takeArmed(ticket)
@@ -243,14 +256,17 @@ package final class Processor {
   ) throws {
     if let key = try missingKey(for: setting.selection, of: setting.device) {
       try refuseOutsideGraph()
-      return try aim(at: key, from: setting, request)
+      return try aim(at: key, for: setting.selection, from: setting, request)
     }
+    let turned = turn(setting.selection, of: setting.device)
+    if turned != nil { client?.use(onDemand.choice) }
     let ticket = try clientInGraph().change(to: setting, isRestoring: isRestoring)
     heard.posted(
       ticket,
       Heard.PendingChange(
         setting: setting, missing: fallback.chosen, deadline: world.now + .seconds(3), request: request,
-        containsEarlier: containsEarlier))
+        containsEarlier: containsEarlier, turned: turned))
+    tracking.sent[Feed.main] = turned
   }
 
   /// Answers requests that the callback did not handle in time, because no period runs. The changes stay queued and

@@ -23,6 +23,7 @@ package struct RunMemory: Codable, Equatable, Sendable {
     let inputOrientation: String
     /// As `pinna set` takes it. Nil for none, and from an older Pinna.
     let look: String?
+    let turn: LastTurn?
     let gainDB: Double
     /// "off", or a corner in hertz.
     let highPass: String
@@ -37,6 +38,7 @@ package struct RunMemory: Codable, Equatable, Sendable {
       polarPattern = setting.selection.polarPattern.rawValue
       inputOrientation = setting.selection.inputOrientation.rawValue
       look = setting.selection.effectiveLook?.word
+      turn = LastTurn(setting.selection)
       gainDB = setting.gain.value
       highPass = setting.highPass.word
       feeds = setting.feeds.isEmpty ? nil : setting.feeds.map(LastFeed.init)
@@ -48,7 +50,7 @@ package struct RunMemory: Codable, Equatable, Sendable {
         Change(.dataSource, dataSource), Change(.pattern, polarPattern),
         Change(.orientation, inputOrientation),
         Change(.gain, "\(gainDB)"), Change(.highPass, highPass),
-      ] + (look.map { [try Change(.look, $0)] } ?? [])
+      ] + (look.map { [try Change(.look, $0)] } ?? []) + Change.list((turn?.words ?? [])[...])
     }
 
     /// The setting, from the present files of its preset and device. Waits for the disk.
@@ -79,6 +81,23 @@ package struct RunMemory: Codable, Equatable, Sendable {
     }
   }
 
+  /// A pose, and what follows the one that comes in.
+  struct LastTurn: Codable, Equatable, Sendable {
+    let roll: Double
+    let yaw: Double
+    /// As `pinna set` takes it.
+    let follow: String
+
+    /// Nil if there is neither.
+    init?(_ selection: Selection) {
+      guard selection.pose != .none || !selection.follows.isEmpty else { return nil }
+      (roll, yaw, follow) = (selection.pose.roll, selection.pose.yaw, selection.follows.word)
+    }
+
+    /// Pairs, as `pinna set` takes them.
+    var words: [String] { ["roll", "\(roll)", "yaw", "\(yaw)", "follow", follow] }
+  }
+
   /// A feed besides `main`, as `LastSetting` has main.
   struct LastFeed: Codable, Equatable, Sendable {
     let name: String
@@ -86,6 +105,7 @@ package struct RunMemory: Codable, Equatable, Sendable {
     let polarPattern: String
     let inputOrientation: String
     let look: String?
+    let turn: LastTurn?
     let gainDB: Double
     let highPass: String
 
@@ -95,6 +115,7 @@ package struct RunMemory: Codable, Equatable, Sendable {
       polarPattern = feed.selection.polarPattern.rawValue
       inputOrientation = feed.selection.inputOrientation.rawValue
       look = feed.selection.effectiveLook?.word
+      turn = LastTurn(feed.selection)
       gainDB = feed.gain.value
       highPass = feed.highPass.word
     }
@@ -105,7 +126,7 @@ package struct RunMemory: Codable, Equatable, Sendable {
         [
           "data-source", dataSource, "orientation", inputOrientation, "gain", "\(gainDB)", "high-pass",
           highPass,
-        ] + (look.map { ["look", $0] } ?? [])
+        ] + (look.map { ["look", $0] } ?? []) + (turn?.words ?? [])
       guard let pattern = PolarPattern(rawValue: polarPattern) else { return nil }
       var feed = Feed(
         name: name,

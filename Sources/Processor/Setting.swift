@@ -97,7 +97,7 @@ public struct Setting: Hashable, Sendable {
     try selection.apply(changes, of: device)
     for change in changes {
       switch change {
-      case .preset, .input, .dataSource, .pattern, .orientation, .look: break
+      case .preset, .input, .dataSource, .pattern, .orientation, .look, .roll, .yaw, .follow: break
       case .gain(let gain): self.gain = gain
       case .highPass(let highPass): self.highPass = highPass
       case .mute(let isOn): muted = isOn
@@ -138,6 +138,9 @@ extension Selection {
       case .pattern(let new): pattern = new
       case .orientation(let orientation): inputOrientation = orientation
       case .look(let look): given = .some(look)
+      case .roll(let roll): pose = Pose(roll: roll, yaw: pose.yaw)
+      case .yaw(let yaw): pose = Pose(roll: pose.roll, yaw: yaw)
+      case .follow(let followed): follows = followed
       default: break
       }
     }

@@ -80,6 +80,7 @@ extension FeedSetup {
       name: feed.name, channels: feed.channelNames, dataSource: feed.selection.dataSource,
       polarPattern: order == nil ? feed.selection.polarPattern.rawValue : nil,
       inputOrientation: feed.selection.inputOrientation.rawValue, look: feed.selection.effectiveLook,
+      roll: feed.selection.roll, yaw: feed.selection.yaw, follow: feed.selection.followed,
       layout: feed.selection.layout(on: device).map(TakeSetup.Layout.init), gainDB: feed.gain.value,
       highPassHz: feed.highPass.frequency?.value, muted: feed.muted, order: order,
       normalisation: order == nil ? nil : "sn3d")
@@ -101,6 +102,7 @@ extension TakeSetup {
       preset: setting.preset, device: setting.device.name, dataSource: setting.selection.dataSource,
       polarPattern: setting.selection.polarPattern.rawValue,
       inputOrientation: setting.selection.inputOrientation.rawValue, look: setting.selection.effectiveLook,
+      roll: setting.selection.roll, yaw: setting.selection.yaw, follow: setting.selection.followed,
       layout: setting.layout.map(Layout.init),
       gainDB: setting.gain.value, highPassHz: setting.highPass.frequency?.value, muted: setting.muted,
       microphones: bank.microphones, latencyFrames: bank.delayFrames,

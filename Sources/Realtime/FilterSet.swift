@@ -18,7 +18,7 @@ public final class FilterSet: @unchecked Sendable {
   /// 1 for a mono pattern, which a feed with two outputs plays on both.
   public let outputs: Int
   /// Shape: `[output][microphone][tap]`.
-  private let coefficients: [[[Float]]]
+  let coefficients: [[[Float]]]
   /// Spectra by generation. `ConvolverLayout` defines the shape.
   ///
   /// Scale: 1/bins, because the inverse FFT is unscaled. The tail has a further factor of one over the size of its FFT.

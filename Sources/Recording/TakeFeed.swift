@@ -13,6 +13,12 @@ public struct FeedSetup: Codable, Sendable, Hashable {
   public let polarPattern: String?
   public let inputOrientation: String
   public let look: Look?
+  /// Of the device, in degrees; nil for none.
+  public let roll: Double?
+  /// Of the listener, in degrees; nil for none.
+  public let yaw: Double?
+  /// What followed the pose that came in; nil for nothing.
+  public let follow: [Followed]?
   public let layout: TakeSetup.Layout?
   public let gainDB: Double
   /// Corner of the high-pass; nil if it is off.
@@ -25,7 +31,7 @@ public struct FeedSetup: Codable, Sendable, Hashable {
 
   public init(
     name: String, channels: [String], dataSource: String, polarPattern: String?, inputOrientation: String,
-    look: Look? = nil, layout: TakeSetup.Layout? = nil, gainDB: Double, highPassHz: Double? = nil,
+    look: Look? = nil, roll: Double? = nil, yaw: Double? = nil, follow: [Followed]? = nil, layout: TakeSetup.Layout? = nil, gainDB: Double, highPassHz: Double? = nil,
     muted: Bool = false,
     order: Int? = nil, normalisation: String? = nil
   ) {
@@ -35,6 +41,7 @@ public struct FeedSetup: Codable, Sendable, Hashable {
     self.polarPattern = polarPattern
     self.inputOrientation = inputOrientation
     self.look = look
+    (self.roll, self.yaw, self.follow) = (roll, yaw, follow)
     self.layout = layout
     self.gainDB = gainDB
     self.highPassHz = highPassHz

@@ -169,6 +169,12 @@ public struct TakeSetup: Codable, Sendable, Hashable {
   public let inputOrientation: String
   /// Where the mono pattern looks; nil for the data source's forward.
   public let look: Look?
+  /// Of the device, in degrees; nil for none.
+  public let roll: Double?
+  /// Of the listener, in degrees; nil for none.
+  public let yaw: Double?
+  /// What followed the pose that came in; nil for nothing.
+  public let follow: [Followed]?
   public let layout: Layout?
   public let gainDB: Double
   /// Corner of the high-pass; nil if it is off. The microphones' file is never filtered.
@@ -183,7 +189,7 @@ public struct TakeSetup: Codable, Sendable, Hashable {
 
   public init(
     preset: String, device: String, dataSource: String, polarPattern: String, inputOrientation: String,
-    look: Look? = nil, layout: Layout?, gainDB: Double, highPassHz: Double? = nil, muted: Bool,
+    look: Look? = nil, roll: Double? = nil, yaw: Double? = nil, follow: [Followed]? = nil, layout: Layout?, gainDB: Double, highPassHz: Double? = nil, muted: Bool,
     microphones: [String],
     latencyFrames: Int, calibrated: String? = nil, pinna: String? = nil
   ) {
@@ -194,6 +200,7 @@ public struct TakeSetup: Codable, Sendable, Hashable {
     self.polarPattern = polarPattern
     self.inputOrientation = inputOrientation
     self.look = look
+    (self.roll, self.yaw, self.follow) = (roll, yaw, follow)
     self.layout = layout
     self.gainDB = gainDB
     self.highPassHz = highPassHz

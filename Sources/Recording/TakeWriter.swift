@@ -142,6 +142,11 @@ public final class TakeWriter: Sendable {
     }
   }
 
+  /// Lists in the sidecar what a feed plays that follows a pose.
+  public func addTurn(_ turn: Sidecar.Turn) {
+    pendingNews.withLock { if $0.turns.count < Sidecar.turnLimit { $0.turns.append(turn) } }
+  }
+
   /// Adds a note to the sidecar: a deviation from the request that loses nothing.
   public func addNote(_ sentence: String) { pendingNews.withLock { $0.notes.append(sentence) } }
 
@@ -303,6 +308,7 @@ struct TakeNews {
   var events: [Sidecar.Event] = []
   var notes: [String] = []
   var fallbacks: [Sidecar.Fallback] = []
+  var turns: [Sidecar.Turn] = []
   var markers: [Sidecar.Marker] = []
   /// Nil if it stays as it is; empty for none.
   var title: String?

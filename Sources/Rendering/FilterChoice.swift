@@ -1,4 +1,5 @@
 import Acoustics
+import FilterDesign
 import Realtime
 
 /// Where the filters of an engine's feeds come from, besides the filter sets of its device: sets without missing
@@ -25,6 +26,11 @@ public struct FilterChoice: Sendable {
   /// The sets of cases designed on demand, and when each was last asked for.
   private var own: [Key: (sets: FilterSets, use: Int)] = [:]
   private var uses = 0
+  /// What is played in place of selections that follow a pose.
+  private var turned: [Selection: Selection] = [:]
+  /// Filters that were mixed from those of other cases, and when each was last asked for.
+  private var mixed: [Key: (filters: FilterSet, use: Int)] = [:]
+  private static let mostMixed = 96
   /// All looks of two patterns around a ring, and more.
   private static let mostOwn = 192
 
@@ -32,6 +38,79 @@ public struct FilterChoice: Sendable {
 
   public mutating func use(_ fallback: FilterSets?, without missing: Set<String>) {
     (self.fallback, self.missing) = (fallback, missing)
+    mixed = [:]
+  }
+
+  /// Plays `wanted` in place of a selection that follows a pose, or what is nearest to that.
+  /// - Parameter sets: those of `device`.
+  /// - Returns: what is played.
+  public mutating func turn(
+    _ selection: Selection, to wanted: Selection, of device: Device, _ sets: FilterSets
+  ) -> Selection {
+    let isThere = ((try? missingKey(for: wanted, of: device, sampleRate: sets.bank.sampleRate)) ?? nil) == nil
+    let played = isThere ? wanted : nearest(to: wanted, of: device, sets, otherwise: nil)
+    play(played, for: selection, of: device, sets)
+    return played
+  }
+
+  /// Plays what is given in place of a selection that follows.
+  public mutating func play(
+    _ played: Selection, for selection: Selection, of device: Device, _ sets: FilterSets
+  ) {
+    turned[selection] = played
+    mix(played, of: device, sets)
+  }
+
+  /// What is played in place of a selection; itself if it does not follow.
+  public func played(_ selection: Selection) -> Selection { turned[selection] ?? selection }
+
+  /// Keeps only these.
+  public mutating func forgetTurned(except selections: Set<Selection>) {
+    turned = turned.filter { selections.contains($0.key) }
+  }
+
+  /// Keeps the filters of a selection, if they are mixed from others.
+  private mutating func mix(_ selection: Selection, of device: Device, _ sets: FilterSets) {
+    guard selection.pose != .none else { return }
+    let key = Key(device: device, selection: selection, sampleRate: sets.bank.sampleRate, missing: missing)
+    uses += 1
+    if mixed[key] != nil {
+      mixed[key]!.use = uses
+      return
+    }
+    guard let filters = try? filters(for: selection, of: device, sets) else { return }
+    mixed[key] = (filters, uses)
+    guard mixed.count > Self.mostMixed else { return }
+    if let oldest = mixed.min(by: { $0.value.use < $1.value.use }) { mixed[oldest.key] = nil }
+  }
+
+  /// The next case to design so that movement finds filters: what leads to the present pose, from the nearest to no pose;
+  /// then the rest of the circles around it, from the nearest to no pose outwards.
+  /// - Parameters:
+  ///   - present: what is wanted now.
+  ///   - follows: what of it moves.
+  ///   - failed: cases that cannot be designed.
+  /// - Returns: nil if all are there, or as many as are kept.
+  public func nextKey(
+    towards present: Selection, follows: Set<Followed>, of device: Device, sampleRate: Int,
+    except failed: Set<Key>
+  ) -> Key? {
+    func key(_ selection: Selection) -> Key? {
+      guard let own = try? device.ownDevice(of: selection), own != nil else { return nil }
+      let key = Key(device: device, selection: selection, sampleRate: sampleRate, missing: missing)
+      return contains(key) || failed.contains(key) ? nil : key
+    }
+    let parts = present.parts.map(\.part)
+    for part in parts {
+      var way = [part]
+      while let inward = way.last?.pose.inward, part.polarPattern == .stereo {
+        way.append(part)
+        way[way.count - 1].pose = inward
+      }
+      if let next = way.reversed().lazy.compactMap(key).first { return next }
+    }
+    guard own.count < Self.mostOwn - 16, let centre = parts.first else { return nil }
+    return centre.circles(follows).lazy.compactMap(key).first
   }
 
   /// Keeps the sets of a case designed on demand, and forgets the one that nobody has asked for the longest.
@@ -48,20 +127,30 @@ public struct FilterChoice: Sendable {
     own[key] = (sets, uses)
   }
 
-  /// The key of the case that has to be designed before `selection` can be played; nil if there are filters, at least for
+  /// The keys of the cases that have to be designed before `selection` can be played without microphones.
+  /// - Throws: `UnknownWord` or `Unsupported` if there can be none.
+  public static func keys(
+    for selection: Selection, of device: Device, sampleRate: Int, without missing: Set<String>
+  ) throws -> [Key] {
+    try selection.parts.compactMap { part, _ in
+      guard try device.ownDevice(of: part) != nil else { return nil }
+      return Key(device: device, selection: part, sampleRate: sampleRate, missing: missing)
+    }
+  }
+
+  /// The key of a case that has to be designed before `selection` can be played; nil if there are filters, at least for
   /// all microphones.
   /// - Throws: `UnknownWord` or `Unsupported` if there can be none.
   public mutating func missingKey(
     for selection: Selection, of device: Device, sampleRate: Int
   ) throws -> Key? {
-    guard try device.ownDevice(of: selection) != nil else { return nil }
-    for missing in [missing, []] {
-      let key = Key(device: device, selection: selection, sampleRate: sampleRate, missing: missing)
-      guard let found = own[key] else { continue }
-      use(key, found.sets)
-      return nil
+    let wanted = try Self.keys(for: selection, of: device, sampleRate: sampleRate, without: missing)
+    for key in wanted {
+      let whole = Key(device: device, selection: key.selection, sampleRate: sampleRate, missing: [])
+      guard let found = [key, whole].first(where: contains) else { return key }
+      use(found, own[found]!.sets)
     }
-    return Key(device: device, selection: selection, sampleRate: sampleRate, missing: missing)
+    return nil
   }
 
   public func contains(_ key: Key) -> Bool { own[key] != nil }
@@ -70,6 +159,22 @@ public struct FilterChoice: Sendable {
   /// - Parameter sets: those of `device`.
   /// - Throws: `UnknownWord` or `Unsupported` if there are none.
   public func filters(for selection: Selection, of device: Device, _ sets: FilterSets) throws -> FilterSet {
+    let selection = played(selection)
+    if selection.pose != .none {
+      let key = Key(device: device, selection: selection, sampleRate: sets.bank.sampleRate, missing: missing)
+      if let found = mixed[key] { return found.filters }
+    }
+    let parts = try selection.parts.map { (set: try part($0.part, of: device, sets), gain: $0.gain) }
+    let unturned = parts.count == 1 ? parts[0].set : FilterSet(blending: parts)
+    guard selection.pose != .none, let order = selection.polarPattern.ambisonicsOrder else { return unturned }
+    let source = try device.dataSource(named: selection.dataSource)
+    let gains = HarmonicRotation.gains(
+      order: order, pose: selection.pose, of: device.frame(of: source, selection.inputOrientation))
+    return FilterSet(mixing: [(unturned, gains.map { $0.map { Float($0) } })])
+  }
+
+  /// The filters of a case of the device, or of one that is designed on demand.
+  private func part(_ selection: Selection, of device: Device, _ sets: FilterSets) throws -> FilterSet {
     guard let ownDevice = try device.ownDevice(of: selection) else {
       return try (fallback ?? sets).filters(for: selection, of: device)
     }
@@ -99,8 +204,13 @@ public struct FilterChoice: Sendable {
     to selection: Selection, of device: Device, _ sets: FilterSets, otherwise present: Selection?
   ) -> Selection {
     func isThere(_ selection: Selection) -> Bool { (try? filters(for: selection, of: device, sets)) != nil }
+    if selection.polarPattern == .stereo, selection.pose != .none,
+      let nearest = nearestPose(to: selection, of: device, sets)
+    {
+      return nearest
+    }
     var forward = selection
-    forward.look = nil
+    (forward.look, forward.follows) = (nil, [])
     if let source = try? device.dataSource(named: selection.dataSource), let look = selection.effectiveLook {
       let frame = device.frame(of: source, selection.inputOrientation)
       let wanted = look.direction(in: frame).vector
@@ -124,5 +234,82 @@ public struct FilterChoice: Sendable {
     return Selection(
       dataSource: first.dataSource, polarPattern: first.polarPattern,
       inputOrientation: first.inputOrientation ?? selection.inputOrientation)
+  }
+}
+
+extension FilterChoice {
+  /// The same stereo with another pose, or in another orientation without one; nil if there is none.
+  private func nearestPose(
+    to selection: Selection, of device: Device, _ sets: FilterSets
+  ) -> Selection? {
+    guard let source = try? device.dataSource(named: selection.dataSource),
+      let wanted = HeadFrame(forward: source.forward, orientation: selection.inputOrientation)
+    else { return nil }
+    let goal = wanted.turned(by: selection.pose)
+    func nearness(_ other: Selection) -> Double {
+      guard let frame = HeadFrame(forward: source.forward, orientation: other.inputOrientation) else {
+        return -3
+      }
+      let turned = frame.turned(by: other.pose)
+      return turned.forward.vector.dot(goal.forward.vector) + turned.up.vector.dot(goal.up.vector)
+        + turned.right.vector.dot(goal.right.vector)
+    }
+    var plain = selection
+    plain.pose = .none
+    let held = source.stereoOrientations.map { orientation in
+      var other = plain
+      other.inputOrientation = orientation
+      return other
+    }
+    let turned = own.keys.filter { key in
+      var other = key.selection
+      other.pose = .none
+      return other == plain && key.device == device && key.sampleRate == sets.bank.sampleRate
+    }.map(\.selection)
+    return (held + turned).filter { (try? filters(for: $0, of: device, sets)) != nil }
+      .max { nearness($0) < nearness($1) }
+  }
+}
+
+extension Selection {
+  /// The cases around this one that movement meets, the nearest to the front first.
+  func circles(_ follows: Set<Followed>) -> [Selection] {
+    let steps = (1...Int(180 / Pose.step)).flatMap { n in [Double(n) * Pose.step, -Double(n) * Pose.step] }
+    var cases: [Selection] = []
+    if polarPattern == .stereo {
+      if follows.contains(.roll) {
+        cases += steps.map { angle in with { $0.pose = Pose(roll: angle) } }
+      }
+      if follows.contains(.yaw) {
+        let roll = pose.roll
+        cases += steps.map { angle in with { $0.pose = Pose(roll: roll, yaw: angle) } }
+      }
+    } else if follows.contains(.look), let look {
+      cases += steps.compactMap { angle in
+        Look(azimuth: look.azimuth + angle > 360 ? look.azimuth + angle - 360 : look.azimuth + angle, elevation: look.elevation)
+      }.map { look in with { $0.look = look } }
+    }
+    return cases
+  }
+
+  private func with(_ change: (inout Selection) -> Void) -> Selection {
+    var other = self
+    change(&other)
+    return other
+  }
+
+  /// The cases whose filters make those of this selection, with the gains of each. B-format is rotated afterwards.
+  var parts: [(part: Selection, gain: Double)] {
+    var part = self
+    part.follows = []
+    if polarPattern.isOriented { part.look = nil }
+    if polarPattern == .stereo {
+      return pose.neighbours.map { neighbour, gain in
+        part.pose = neighbour
+        return (part, gain)
+      }
+    }
+    part.pose = .none
+    return [(part, 1)]
   }
 }

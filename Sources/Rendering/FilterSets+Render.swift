@@ -2,16 +2,20 @@ import Acoustics
 import Realtime
 
 extension FilterSets {
-  /// Other filters from a frame on, as in a take whose microphones failed and returned.
+  /// Other filters from a frame on, as in a take whose microphones failed and returned, or whose feed follows a pose.
   public struct Substitution: Sendable {
     public let frame: Int
     /// Of the device's own cases; nil for the filters of all microphones.
     public let filters: FilterSets?
     /// The microphones that they do without.
     public let missing: Set<String>
+    /// What is played in place of the selection; nil for itself.
+    public let turned: Selection?
 
-    public init(frame: Int, filters: FilterSets?, without missing: Set<String> = []) {
-      (self.frame, self.filters, self.missing) = (frame, filters, missing)
+    public init(
+      frame: Int, filters: FilterSets?, without missing: Set<String> = [], turned: Selection? = nil
+    ) {
+      (self.frame, self.filters, self.missing, self.turned) = (frame, filters, missing, turned)
     }
   }
 
@@ -113,6 +117,7 @@ extension FilterSets {
       var choice = onDemand
       if let first = feed.substitutions.last(where: { $0.frame <= 0 }) {
         choice.use(first.filters, without: first.missing)
+        if let turned = first.turned { choice.play(turned, for: feed.play.selection, of: device, self) }
       }
       return (play: feed.play, choice: choice)
     }
@@ -145,7 +150,11 @@ extension FilterSets {
       let n = event.feed
       switch event.kind {
       case .change(let play): states[n].play = play
-      case .substitution(let new): states[n].choice.use(new.filters, without: new.missing)
+      case .substitution(let new):
+        if new.missing != states[n].choice.missing { states[n].choice.use(new.filters, without: new.missing) }
+        if let turned = new.turned {
+          states[n].choice.play(turned, for: states[n].play.selection, of: device, self)
+        }
       case .highPass(let memory): return engine.setHighPasses(feed: numbers[n], memory)
       }
       let (amplitude, highPass) = (states[n].play.amplitude, states[n].play.highPass.frequency?.value)

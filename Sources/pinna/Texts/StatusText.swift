@@ -3,7 +3,7 @@ import Messages
 import Text
 
 /// The setting in force, which a status and the answer to a change have in common.
-package protocol SettingReport {
+package protocol SettingReport: PoseReport {
   var preset: String { get }
   var dataSource: String { get }
   var polarPattern: PolarPattern { get }
@@ -30,10 +30,31 @@ extension SettingReport {
     } else if let layout {
       text += ", \(inputOrientation.rawValue)" + (polarPattern == .stereo ? "; " + layout.text : "")
     }
+    text += poseText
     if gainDB != 0 { text += String(format: ", %+g dB", gainDB) }
     if let highPassHz { text += String(format: ", high-pass %g Hz", highPassHz) }
     return muted ? text + ", muted" : text
   }
+}
+
+/// How device and listener are turned.
+package protocol PoseReport {
+  var roll: Double? { get }
+  var yaw: Double? { get }
+  var follow: [Followed]? { get }
+}
+
+extension PoseReport {
+  /// ", rolled by 30°, turned by -15°, following roll"; empty without a pose.
+  var poseText: String {
+    (roll.map { String(format: ", rolled by %g°", $0) } ?? "")
+      + (yaw.map { String(format: ", turned by %g°", $0) } ?? "")
+      + (follow.map { ", following " + $0.map(\.rawValue).joined(separator: " and ") } ?? "")
+  }
+}
+
+extension StatusReport.Preferred: PoseReport {
+  package var follow: [Followed]? { nil }
 }
 
 extension Look {
@@ -59,6 +80,11 @@ extension ChangeReport: SettingReport {
   package var text: String { [kept, settingText].compactMap(\.self).joined(separator: "\n") }
 }
 
+extension PoseAnswer {
+  /// The answer as `pinna centre` prints it.
+  var text: String { String(format: "the pose is now yaw %g°, pitch %g°, roll %g°", yaw, pitch, roll) }
+}
+
 extension ForgetAnswer {
   /// The answer as `pinna forget` prints it.
   var text: String {
@@ -76,15 +102,26 @@ extension StatusReport: SettingReport {
     return
       (lines + (feeds ?? []).map { "feed " + $0.text } + levelLines + fallbackLines
       + warnings.map { "warning: " + $0.printable } + takeLines
-      + changeLines + [designText].compactMap(\.self)
+      + changeLines + [trackerText, designText].compactMap(\.self)
       + routeLines)
       .joined(separator: "\n")
   }
 
   /// Nil while the wanted look is heard.
   private var designText: String? {
-    guard let wanted = preferred.look, wanted != look, preferred.dataSource == dataSource else { return nil }
-    return "filters\(wanted.phrase) are being designed; until then the nearest play"
+    guard preferred.dataSource == dataSource else { return nil }
+    if let wanted = preferred.look, wanted != look {
+      return "filters\(wanted.phrase) are being designed; until then the nearest play"
+    }
+    guard preferred.roll != roll || preferred.yaw != yaw else { return nil }
+    return "filters for this pose\(preferred.poseText) are being designed; until then the nearest play"
+  }
+
+  private var trackerText: String? {
+    tracker.map {
+      String(format: "head tracker: yaw %.0f°, pitch %.0f°, roll %.0f°", $0.yaw, $0.pitch, $0.roll)
+        + ($0.secondsAgo < 2 ? "" : String(format: "; nothing for %.0f s", $0.secondsAgo))
+    }
   }
 
   private var stateText: String {

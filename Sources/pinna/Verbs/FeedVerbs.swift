@@ -21,12 +21,15 @@ extension Verb {
       Option("--pattern", "PATTERN", "omnidirectional, cardioid …, stereo (default: main's)"),
       Option("--orientation", "ORIENTATION", "portrait … (default: main's)"),
       Option("--look", "AZ[,EL]", "where a mono pattern looks, in degrees: see set"),
+      Option("--roll", "DEGREES", "see set (default: main's)"),
+      Option("--yaw", "DEGREES", "see set (default: main's)"),
+      Option("--follow", "WHAT", "see set (default: main's)"),
       Option("--gain", "DB", "gain in decibels, from -60 to 24 (default: 0)"),
       Option("--high-pass", "HZ|off", "high-pass of its outputs, from 20 to 400 Hz (default: off)"),
       nameOption, jsonOption,
     ]
   ) { arguments in
-    let keys = ["data-source", "format", "order", "pattern", "orientation", "look", "gain", "high-pass"]
+    let keys = ["data-source", "format", "order", "pattern", "orientation", "look", "roll", "yaw", "follow", "gain", "high-pass"]
     let pairs = keys.flatMap { key in arguments["--" + key].map { [key, $0] } ?? [] }
     let words = [arguments.operands[0]] + pairs
     // The design of a B-format may take minutes; its progress restarts the limit.
@@ -43,11 +46,12 @@ extension Verb {
   }
 }
 
-extension FeedReport {
+extension FeedReport: PoseReport {
   /// One line: "anna: Left, cardioid, -3 dB; ports anna".
   var text: String {
     var text = "\(name): \(dataSource), \(polarPattern.phrase)\(look?.phrase ?? "")"
     if polarPattern.isOriented { text += ", \(inputOrientation.rawValue)" }
+    text += poseText
     if gainDB != 0 { text += String(format: ", %+g dB", gainDB) }
     if let highPassHz { text += String(format: ", high-pass %g Hz", highPassHz) }
     if muted { text += ", muted" }

@@ -70,6 +70,9 @@ extension Verb {
       Option(
         "--look", "AZ[,EL]|off",
         "where a mono pattern looks: degrees from the data source's forward, left and up positive"),
+      Option("--roll", "DEGREES", "how the device rolls: stereo and B-format stay level"),
+      Option("--yaw", "DEGREES", "where the listener of stereo and B-format turns; left is positive"),
+      Option("--follow", "WHAT", "roll, yaw, look, several with commas: what follows a head tracker; or off"),
       Option("--gain", "DB", "gain in decibels, from -60 to 24"),
       Option("--high-pass", "HZ|off", "high-pass of the outputs against wind and rumble, from 20 to 400 Hz"),
       Option("--mute", "on|off", "fade the outputs out, or in again"),
@@ -102,6 +105,13 @@ extension Verb {
     try report(arguments, \StopAnswer.text) { client, onProgress throws(Failure) in
       try client.stop(onProgress: onProgress)
     }
+  }
+
+  static let centre = Verb(
+    name: "centre", summary: "take the present pose of the head tracker for straight ahead",
+    options: [nameOption, jsonOption]
+  ) { arguments in
+    try ask(arguments, OSCMessage("/pinna/pose/centre"), \PoseAnswer.text)
   }
 
   static let forget = Verb(

@@ -22,6 +22,8 @@ extension Verb {
       Option("--pattern", "PATTERN", "polar pattern (default: the preset's)"),
       Option("--orientation", "ORIENTATION", "input orientation (default: the preset's)"),
       Option("--look", "AZ[,EL]|off", "where a mono pattern looks, in degrees, as for set"),
+      Option("--roll", "DEGREES", "how the device rolls, as for set (default: the preset's)"),
+      Option("--yaw", "DEGREES", "where the listener turns, as for set (default: the preset's)"),
       Option("--format", "FORMAT", "\(Arguments.ambix): B-format instead of the pattern"), orderOption,
       normalisationOption,
       Option("--gain", "DB", "gain in decibels, from -60 to 24 (default: the preset's)"),
@@ -82,21 +84,24 @@ extension Verb {
     }
     // What is designed on demand, alone, needs none of the device's own filters.
     let own = try named.map { try device.ownDevice(of: $0.setting.selection) }
-    let isAlone = named.count == 1 && automation.isEmpty
-    let sets = try designed(isAlone ? own[0] ?? device : device)
+    let isAlone =
+      named.count == 1 && automation.isEmpty && take?.sidecar.turns == nil
+      && named[0].setting.selection.pose == .none
+    let alone = isAlone ? own[0] : nil
+    let sets = try designed(alone ?? device)
     var onDemand = FilterChoice()
     func demand(_ selection: Selection, without missing: Set<String> = []) throws {
-      guard let own = try device.ownDevice(of: selection) else { return }
-      let key = FilterChoice.Key(device: device, selection: selection, sampleRate: rate, missing: missing)
-      guard !onDemand.contains(key) else { return }
-      if missing.isEmpty {
-        onDemand.keep(isAlone ? sets : try designed(own), for: key)
-      } else {
-        onDemand.keep(
-          try FilterSets(
-            fallbackFor: own, without: missing, sampleRate: rate,
-            progress: WorkProgress.designing(device.name)),
-          for: key)
+      for key in try FilterChoice.keys(for: selection, of: device, sampleRate: rate, without: missing) {
+        guard !onDemand.contains(key), let own = try device.ownDevice(of: key.selection) else { continue }
+        if missing.isEmpty {
+          onDemand.keep(own == alone ? sets : try designed(own), for: key)
+        } else {
+          onDemand.keep(
+            try FilterSets(
+              fallbackFor: own, without: missing, sampleRate: rate,
+              progress: WorkProgress.designing(device.name)),
+            for: key)
+        }
       }
     }
     // The memory of the filters, of a crossfade, and of the lowest high-pass.
@@ -113,10 +118,11 @@ extension Verb {
       feed.changes = automation.map { (start.frames + engineFrames(before: $0.frame), $0.setting.play) }
       if let take {
         feed.substitutions = try take.substitutions(
-          of: named[n].recorded, device, sampleRate: rate, start, &fallbacks)
+          of: named[n].recorded, named[n].setting.selection, device, sampleRate: rate, start, &fallbacks)
       }
       for selection in [feed.play.selection] + feed.changes.map(\.play.selection) {
         for missing in [[]] + feed.substitutions.map(\.missing) { try demand(selection, without: missing) }
+        for case let turned? in feed.substitutions.map(\.turned) { try demand(turned) }
       }
       if let take, named[n].isAsRecorded {
         feed.highPass = take.highPass(of: named[n].recorded, start)
@@ -238,7 +244,7 @@ extension Verb {
   private static func feeds(
     _ arguments: Arguments, of take: TakeMicrophones?, _ pipe: AudioFileReader?, in library: PresetLibrary
   ) throws -> [NamedFeed] {
-    let changes = try [Change.Key.dataSource, .pattern, .orientation, .look, .gain, .highPass].compactMap {
+    let changes = try [Change.Key.dataSource, .pattern, .orientation, .look, .roll, .yaw, .gain, .highPass].compactMap {
       key in
       try arguments["--" + key.rawValue].map { try Change(key, $0) }
     }

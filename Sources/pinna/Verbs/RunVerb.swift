@@ -40,6 +40,9 @@ extension Verb {
       Option(
         "--osc-address", "ADDRESS", "listen there instead of 127.0.0.1; only in a network that you trust"),
       Option(
+        "--pose-port", "PORT", "listen for head trackers there, over UDP; at --osc-address if that is given"),
+      Option("--radians", nil, "head trackers send angles in radians, not degrees"),
+      Option(
         "--web", "PORT",
         "serve a web page on 127.0.0.1, and print its address with a token; 0 for any free port"),
       isaOption,
@@ -84,12 +87,13 @@ extension Verb {
     }
     let processor = try processor(arguments, setting, library, events, memory, project, virtual, warn)
     let udp = try udpSocket(arguments)
+    let poses = try poseSocket(arguments)
     let web = try webPage(arguments, project)
     defer { withExtendedLifetime(web) {} }
     let midi = try midiSetup(arguments, library)
     let wait = try arguments.integer("--wait", in: 0...86400) ?? 0
     let (end, takes) = Controller(
-      socket: socket, udp: udp, nsm: nsm, processor: processor, events: events, midi: midi,
+      socket: socket, udp: udp, poses: poses, nsm: nsm, processor: processor, events: events, midi: midi,
       wait: .seconds(wait),
       onStart: {
         Tool.complain(
@@ -120,7 +124,7 @@ extension Verb {
   /// The UDP socket of --osc-port, announced to the operator; nil without that option.
   private static func udpSocket(_ arguments: Arguments) throws(Failure) -> UDPSocket? {
     guard let port = try arguments.integer("--osc-port", in: 0...65_535) else {
-      guard arguments["--osc-address"] == nil else {
+      guard arguments["--osc-address"] == nil || arguments.has("--pose-port") else {
         throw Failure(.usage, "--osc-address needs a port; add --osc-port PORT, or 0 for any free one")
       }
       return nil
@@ -130,6 +134,21 @@ extension Verb {
     Tool.complain(udp.announcement)
     if let warning = udp.warning { Tool.complain(warning) }
     return udp
+  }
+
+  /// The UDP socket of --pose-port, announced to the operator; nil without that option.
+  private static func poseSocket(_ arguments: Arguments) throws(Failure) -> PoseSocket? {
+    guard let port = try arguments.integer("--pose-port", in: 0...65_535) else {
+      guard !arguments.has("--radians") else {
+        throw Failure(.usage, "--radians is about head trackers; add --pose-port PORT")
+      }
+      return nil
+    }
+    let poses = try PoseSocket(
+      host: arguments["--osc-address"] ?? "127.0.0.1", port: UInt16(port),
+      isInRadians: arguments.has("--radians"))
+    Tool.complain("poses of head trackers over UDP on \(poses.address)")
+    return poses
   }
 
   /// The process that serves the page of --web, whose address is printed; nil without that option.

@@ -85,7 +85,8 @@ struct TakeMicrophones {
     let main = sidecar.setup
     guard let feed else {
       return try [.pattern(PolarPattern(word: main.polarPattern)), .mute(main.muted)]
-        + changes(main.dataSource, main.inputOrientation, main.look, main.gainDB, main.highPassHz)
+        + changes(main.dataSource, main.inputOrientation, main.look, (main.roll, main.yaw, main.follow), main.gainDB,
+          main.highPassHz)
     }
     let feeds = sidecar.feeds ?? []
     guard let setup = feeds.first(where: { $0.name == feed }) else {
@@ -96,15 +97,18 @@ struct TakeMicrophones {
       throw Failure(.failed, "the feed \(feed) of \(path) has neither a pattern nor an order")
     }
     return try [.pattern(pattern), .mute(setup.muted)]
-      + changes(setup.dataSource, setup.inputOrientation, setup.look, setup.gainDB, setup.highPassHz)
+      + changes(setup.dataSource, setup.inputOrientation, setup.look, (setup.roll, setup.yaw, setup.follow), setup.gainDB,
+        setup.highPassHz)
   }
 
   private func changes(
-    _ dataSource: String, _ orientation: String, _ look: Look?, _ gain: Double, _ highPass: Double?
+    _ dataSource: String, _ orientation: String, _ look: Look?,
+    _ turn: (roll: Double?, yaw: Double?, follow: [Followed]?), _ gain: Double, _ highPass: Double?
   ) throws -> [Change] {
     try [
       Change(.dataSource, dataSource), Change(.orientation, orientation), Change(.gain, "\(gain)"),
       Change(.highPass, highPass.map { "\($0)" } ?? "off"),
+      .roll(turn.roll ?? 0), .yaw(turn.yaw ?? 0), .follow(Set(turn.follow ?? [])),
     ] + (look.map { [.look($0)] } ?? [])
   }
 
@@ -215,28 +219,41 @@ struct TakeMicrophones {
   /// A feed's filters from each frame on, counted from the first of `start`.
   /// - Parameters:
   ///   - feed: its name; nil for `main`.
+  ///   - selection: what was set for it.
   ///   - sets: filters without some microphones, which this adds to.
   /// - Throws: if the sidecar lists what no take can have.
   func substitutions(
-    of feed: String?, _ device: Device, sampleRate: Int, _ start: Start,
+    of feed: String?, _ selection: Selection, _ device: Device, sampleRate: Int, _ start: Start,
     _ sets: inout [Set<String>: FilterSets]
   ) throws -> [FilterSets.Substitution] {
     try checkFallbacks()
-    let fallbacks = sidecar.fallbacks(from: 0, of: feed)
     let shift = start.frames - gaps.engineFrames(before: firstFrame)
-    // Those that matter no more when the file begins need no filters.
-    let listed = fallbacks.map {
-      (frame: gaps.engineFrames(before: $0.frame) + shift, without: Set($0.without))
+    func engine(_ frame: Int) -> Int { gaps.engineFrames(before: frame) + shift }
+    // From each frame on: without which microphones, and what is played of a selection that follows.
+    var listed: [(frame: Int, without: Set<String>?, turn: Sidecar.Turn?)] =
+      sidecar.fallbacks(from: 0, of: feed).map { (engine($0.frame), Set($0.without), nil) }
+    listed += (sidecar.turns ?? []).filter { $0.feed == feed || feed == nil && $0.feed.map(Feed.isMain) ?? false }
+      .map { (engine($0.frame), nil, $0) }
+    listed = listed.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }
+      .map(\.element)
+    var present: (without: Set<String>, turn: Sidecar.Turn?) = ([], nil)
+    var states: [(frame: Int, without: Set<String>, turn: Sidecar.Turn?)] = []
+    for next in listed {
+      present = (next.without ?? present.without, next.turn ?? present.turn)
+      if states.last?.frame == next.frame { states.removeLast() }
+      states.append((next.frame, present.without, present.turn))
     }
-    let used = Array(listed.filter { $0.frame <= 0 }.suffix(1)) + listed.filter { $0.frame > 0 }
-    guard used.contains(where: { !$0.without.isEmpty }) else { return [] }
-    return try used.map { frame, missing in
+    // Those that matter no more when the file begins need no filters.
+    let used = Array(states.filter { $0.frame <= 0 }.suffix(1)) + states.filter { $0.frame > 0 }
+    guard used.contains(where: { !$0.without.isEmpty || $0.turn != nil }) else { return [] }
+    return try used.map { frame, missing, turn in
       if !missing.isEmpty, sets[missing] == nil {
         sets[missing] = try FilterSets(
           fallbackFor: device, without: missing, sampleRate: sampleRate,
           progress: WorkProgress.designing(device.name))
       }
-      return FilterSets.Substitution(frame: frame, filters: sets[missing], without: missing)
+      return FilterSets.Substitution(
+        frame: frame, filters: sets[missing], without: missing, turned: turn?.played(selection))
     }
   }
 

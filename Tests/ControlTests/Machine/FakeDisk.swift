@@ -46,6 +46,9 @@ final class FakeTake: TakeRecording, @unchecked Sendable {
   func addFallback(frame: Int, without missing: [String]) {
     fallbacks.append(.init(frame: frame, without: missing))
   }
+  /// The poses for its sidecar.
+  private(set) var turns: [Sidecar.Turn] = []
+  func addTurn(_ turn: Sidecar.Turn) { turns.append(turn) }
   private(set) var markers = 0
   func mark(_ label: String) -> Sidecar.Marker {
     markers += 1

@@ -237,6 +237,23 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     return ticket
   }
 
+  /// What `main` and the feeds that follow a pose were last turned to.
+  private(set) var turned: [String: Selection] = [:]
+  /// How often.
+  private(set) var turns = 0
+
+  func turn(_ feed: String, in setting: Setting) throws -> Ticket {
+    turns += 1
+    let selection = try Feed.isMain(feed) ? setting.selection : setting.feed(named: feed).selection
+    try checkFilters(selection)
+    turned[feed] = choice.played(selection)
+    if Feed.isMain(feed) { return try substitute(for: setting) }
+    guard audibleFeeds[feed] != nil else { throw QueueRefusal.noFeed }
+    let ticket = Ticket.next()
+    feedReports += [.substituted(ticket, frame: 0, takeFrame: nil), .applied(ticket, frame: 0)]
+    return ticket
+  }
+
   /// The microphones that the audible filters do without; nil for silence.
   var audiblyMissing: Set<String>? { engine?.current.flatMap { missing[$0] } }
 

@@ -1,0 +1,36 @@
+import Acoustics
+import Messages
+import Processor
+
+/// The pose that comes in, from whoever may send it.
+extension Controller {
+  /// Handles a message with a pose.
+  func pose(_ format: PoseFormat, _ words: [String], _ request: Request) throws {
+    let numbers = try PoseFormat.numbers(words)
+    switch format {
+    // Where nothing follows, they are settings, which takes lock.
+    case .roll where !processor.follows(.roll): return try change([Change(.roll, words[0])], of: nil, request)
+    case .yaw where !processor.follows(.yaw) && !processor.follows(.look):
+      return try change([Change(.yaw, words[0])], of: nil, request)
+    default: break
+    }
+    guard let pose = format.pose(numbers, isInRadians: isInRadians(format), present: present) else {
+      throw Failure(.usage, "four numbers that are all 0 are no rotation; give a quaternion")
+    }
+    processor.track(pose)
+    request.answer(.done(PoseAnswer(processor.pose)))
+  }
+
+  /// Pinna's own methods take degrees, whatever the tracker sends.
+  private func isInRadians(_ format: PoseFormat) -> Bool {
+    format != .roll && format != .yaw && (poses?.isInRadians ?? false)
+  }
+
+  private var present: TrackedPose { processor.trackedPose ?? TrackedPose() }
+
+  /// Takes the newest pose of the packets at the port for poses. Nobody is answered there.
+  func receivePoses() {
+    guard let pose = poses?.newest(after: present) else { return }
+    processor.track(pose)
+  }
+}

@@ -1,0 +1,126 @@
+import Acoustics
+import Messages
+import Realtime
+import Recording
+import Rendering
+
+/// Feeds that follow a pose. It is an input, like the microphones: it moves the image during takes, too.
+extension Processor {
+  /// A pose has come in.
+  package func track(_ pose: TrackedPose) {
+    tracking.latest = (pose, world.now)
+    pollTracking()
+  }
+
+  /// Takes the tracker's present pose for that of no angles.
+  /// - Throws: if none has come in.
+  package func centre() throws(Failure) {
+    guard let latest = tracking.latest else {
+      throw Failure(.failed, "no pose has come in; send one first, such as /ypr, to the port of --pose-port")
+    }
+    tracking.centre = latest.pose
+    pollTracking()
+  }
+
+  /// What counts: from the centre.
+  package var pose: TrackedPose { tracking.pose ?? TrackedPose() }
+
+  /// As it came in last; nil before the first.
+  package var trackedPose: TrackedPose? { tracking.latest?.pose }
+
+  /// Whether any feed follows with it.
+  package func follows(_ followed: Followed) -> Bool {
+    ([wanted.selection] + wanted.feeds.map(\.selection)).contains { $0.follows.contains(followed) }
+  }
+
+  /// The pose in `status`; nil before the first.
+  var trackerReport: StatusReport.TrackerReport? {
+    tracking.latest.map { latest in
+      let pose = latest.pose.relative(to: tracking.centre)
+      return .init(
+        yaw: pose.yaw, pitch: pose.pitch, roll: pose.roll,
+        secondsAgo: max(.zero, world.now - latest.instant) / .seconds(1))
+    }
+  }
+
+  /// Decides what a selection that follows plays from now on, among that for which there are filters.
+  /// - Returns: nil if it does not follow.
+  @discardableResult func turn(_ selection: Selection, of device: Device) -> Selection? {
+    guard !selection.follows.isEmpty, let filters else { return nil }
+    let wanted = selection.following(tracking.pose, on: device)
+    return onDemand.choice.turn(selection, to: wanted, of: device, filters)
+  }
+
+  /// Fades the feeds that follow to the present pose, and designs what filters are missing around it.
+  func pollTracking() {
+    guard let client, state.isInGraph else { return }
+    let following = self.following
+    guard !following.isEmpty else { return }
+    for (_, selection) in following { designAround(selection) }
+    guard mayTurn else { return }
+    for (name, selection) in following where isFree(name) {
+      guard let turned = turn(selection, of: wanted.device), turned != tracking.sent[name] else { continue }
+      client.use(onDemand.choice)
+      guard let ticket = try? client.turn(name, in: wanted) else { continue }
+      tracking.sent[name] = turned
+      tracking.posted[ticket] = (name, turned, false)
+    }
+  }
+
+  /// The feeds that follow, and `main`.
+  private var following: [(name: String, selection: Selection)] {
+    let main = wanted.listening == nil ? [(name: Feed.main, selection: wanted.selection)] : []
+    return (main + wanted.feeds.map { ($0.name, $0.selection) }).filter { !$0.selection.follows.isEmpty }
+  }
+
+  /// A take begins between fades, so none may begin until it has. Filters without missing microphones come first.
+  private var mayTurn: Bool {
+    switch state.kind {
+    case .live, .recording, .endingTake, .playing, .openingTake, .openingPlayback, .endingPlayback:
+      fallback.posted == nil && fallback.inForce == fallback.chosen
+    default: false
+    }
+  }
+
+  /// Whether no change of a feed is under way, whose sender would be told that it was superseded.
+  private func isFree(_ name: String) -> Bool {
+    if name == Feed.main { return heard.pending.isEmpty }
+    return feeds.current[name] == nil && feeds.inForce[name] == wanted.feeds.first { $0.name == name }
+  }
+
+  /// Designs one case at a time: what the present pose needs, from the nearest that is there; then what the next ones will.
+  private func designAround(_ selection: Selection) {
+    guard onDemand.designs.isEmpty, let filters else { return }
+    let device = wanted.device
+    let present = selection.following(tracking.pose, on: device)
+    let key = onDemand.choice.nextKey(
+      towards: present, follows: selection.follows, of: device, sampleRate: filters.sampleRate,
+      except: tracking.failed)
+    if let key { design(key, isAhead: true) }
+  }
+
+  // MARK: Reports
+
+  /// Handles the callback's report that the fade of a substitution begins.
+  /// - Returns: whether the ticket is that of a feed that follows.
+  func turnBegan(_ ticket: Ticket, frame: Int, takeFrame: Int?) -> Bool {
+    guard let posted = tracking.posted[ticket] else { return false }
+    tracking.began(posted.feed, at: frame, posted.selection)
+    if let takeFrame, let take = (state.take ?? takeAtStop)?.take {
+      take.addTurn(Sidecar.Turn(posted.selection, frame: takeFrame + take.preRollFrames, feed: posted.feed))
+    }
+    return true
+  }
+
+  /// Handles the callback's report that a substitution is in force, or was replaced.
+  /// - Returns: whether the ticket is that of a feed that follows.
+  func turnEnded(_ ticket: Ticket) -> Bool { tracking.posted.removeValue(forKey: ticket) != nil }
+
+  /// Lists in the sidecar what the feeds that follow played when a take began, pre-roll included.
+  /// - Parameter frame: the engine's frame with which the take began after its pre-roll.
+  func noteTurns(in take: any TakeRecording, from frame: Int) {
+    for (feed, frame, selection) in tracking.history(from: frame - take.preRollFrames) {
+      take.addTurn(Sidecar.Turn(selection, frame: frame, feed: feed))
+    }
+  }
+}
