@@ -13,6 +13,7 @@ struct OnDemand {
   var failures: [FilterChoice.Key: Failure] = [:]
   /// What `main` shall play when its filters are there.
   var aim: Aim?
+  var nearby = NearbyLooks()
 
   struct Aim {
     /// The case.
@@ -30,12 +31,14 @@ struct OnDemand {
   mutating func reset() {
     for design in designs.values { design.job.abandon() }
     (designs, failures) = ([:], [:])
+    nearby.pause()
+    nearby = NearbyLooks()
   }
 }
 
 extension Processor {
   /// The limit of a design.
-  private static let designLimit = Duration.seconds(600)
+  static let designLimit = Duration.seconds(600)
 
   /// The key of filters that have to be designed before a selection plays; nil if they are there.
   /// - Throws: why there can be none.
@@ -64,7 +67,8 @@ extension Processor {
   func pollOnDemand() {
     for (key, design) in onDemand.designs {
       switch design.job.result {
-      case .success(let sets): keep(sets, key)
+      case .success(let sets):
+        do { try keep(sets, key) } catch { onDemand.failures[key] = Failure(error) }
       case .failure(let failure): onDemand.failures[key] = failure
       case nil where hasPassed(design.deadline):
         design.job.abandon()
@@ -76,18 +80,15 @@ extension Processor {
     pollAim()
   }
 
-  private func keep(_ sets: FilterSets, _ key: FilterChoice.Key) {
-    do {
-      try sets.check(key.selection, of: key.device.ownDevice(of: key.selection) ?? key.device)
-      let inUse = ([wanted.selection, inForce.selection] + wanted.feeds.map(\.selection)).map {
-        FilterChoice.Key(
-          device: wanted.device, selection: $0, sampleRate: key.sampleRate, missing: key.missing)
-      }
-      onDemand.choice.keep(sets, for: key, notForgetting: inUse)
-      client?.use(onDemand.choice)
-    } catch {
-      onDemand.failures[key] = Failure(error)
+  /// - Throws: why the filters cannot be used.
+  func keep(_ sets: FilterSets, _ key: FilterChoice.Key) throws {
+    try sets.check(key.selection, of: key.device.ownDevice(of: key.selection) ?? key.device)
+    let inUse = ([wanted.selection, inForce.selection] + wanted.feeds.map(\.selection)).map {
+      FilterChoice.Key(
+        device: wanted.device, selection: $0, sampleRate: key.sampleRate, missing: key.missing)
     }
+    onDemand.choice.keep(sets, for: key, notForgetting: inUse)
+    client?.use(onDemand.choice)
   }
 
   // MARK: Main

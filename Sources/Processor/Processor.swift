@@ -138,7 +138,7 @@ package final class Processor {
   /// Whether nothing has happened for a second, and nothing is about to be noticed.
   private var isAtRest: Bool {
     state.kind == .live && world.now >= restBegin && !fallback.isBusy && !watchdog.isDeciding
-      && !fallback.watch.isDeciding && !warnings.isDeciding
+      && !fallback.watch.isDeciding && !warnings.isDeciding && !onDemand.nearby.isBusy
   }
 
   /// True while the callback or a job owes a result.
@@ -198,6 +198,7 @@ package final class Processor {
     pollOnDemand()
     pollFallback()
     pollFeeds()
+    pollNearby()
     pollSleep()
   }
 

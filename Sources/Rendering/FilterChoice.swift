@@ -26,7 +26,7 @@ public struct FilterChoice: Sendable {
   private var own: [Key: (sets: FilterSets, use: Int)] = [:]
   private var uses = 0
   /// All looks of two patterns around a ring, and more.
-  private static let mostOwn = 192
+  package static let mostOwn = 192
 
   public init() {}
 

@@ -1,0 +1,129 @@
+import Acoustics
+import Messages
+import Rendering
+
+/// Looks around those that are heard, designed one after another while nothing else is: a look that moves finds filters
+/// within 5°, and plays the nearest of them until its own are there.
+///
+/// Thread: control thread; a value.
+struct NearbyLooks {
+  /// In degrees.
+  static let step = 5.0
+  /// Two rings of looks: room is left for those that somebody asked for.
+  static let most = FilterChoice.mostOwn * 3 / 4
+
+  /// What looks somewhere.
+  private var centres: [Selection] = []
+  /// What is not designed yet, the nearest last.
+  private var remaining: [Selection] = []
+  /// Looks that the array cannot favour.
+  private var impossible: Set<Selection> = []
+  private var job: (key: FilterChoice.Key, job: Job<FilterSets>, deadline: ContinuousClock.Instant)?
+
+  /// Whether a design is under way.
+  var isBusy: Bool { job != nil }
+
+  /// A requested design or a take needs the processor.
+  mutating func pause() {
+    guard let job else { return }
+    job.job.abandon()
+    remaining.append(job.key.selection)
+    self.job = nil
+  }
+
+  /// Looks around `centres` from now on. A design that is under way ends first.
+  mutating func look(around centres: [Selection], on device: Device, isDesigned: (Selection) -> Bool) {
+    guard centres != self.centres else { return }
+    self.centres = centres
+    remaining = Self.grid(around: centres, on: device).filter {
+      !impossible.contains($0) && $0 != job?.key.selection && !isDesigned($0)
+    }.reversed()
+  }
+
+  /// The looks of a grid of 5° around the axis that is up: of each centre those at its elevation, if the array has height.
+  /// The nearest first.
+  static func grid(around centres: [Selection], on device: Device) -> [Selection] {
+    var angles: [Selection: Double] = [:]
+    for centre in centres {
+      guard let look = centre.effectiveLook, let source = try? device.dataSource(named: centre.dataSource)
+      else { continue }
+      let frame = device.frame(of: source, centre.inputOrientation)
+      let rounded = (look.elevation / step).rounded() * step
+      // All azimuths of a pole are the same.
+      let elevation = device.hasHeight(along: frame.up) ? max(-90 + step, min(90 - step, rounded)) : 0
+      for azimuth in stride(from: -180 + step, through: 180, by: step) {
+        var selection = centre
+        selection.look = Look(azimuth: azimuth, elevation: elevation)!
+        let cosine = selection.look!.direction(in: frame).vector.dot(look.direction(in: frame).vector)
+        angles[selection] = min(-cosine, angles[selection] ?? 1)
+      }
+    }
+    func order(_ selection: Selection) -> (Double, Double, String) {
+      (angles[selection]!, selection.look!.azimuth, selection.polarPattern.rawValue)
+    }
+    return Array(angles.keys.sorted { order($0) < order($1) }.prefix(most))
+  }
+
+  /// These filters cannot be used.
+  mutating func refuse(_ selection: Selection) { impossible.insert(selection) }
+
+  /// Collects the design that has ended, and begins the next.
+  /// - Returns: filters that are new.
+  mutating func advance(
+    now: ContinuousClock.Instant, limit: Duration,
+    design: (Selection) -> (FilterChoice.Key, Job<FilterSets>)?
+  ) -> (FilterChoice.Key, FilterSets)? {
+    var new: (FilterChoice.Key, FilterSets)?
+    if let (key, job, deadline) = job {
+      switch job.result {
+      case .success(let sets): new = (key, sets)
+      case .failure: refuse(key.selection)
+      case nil where now > deadline:
+        job.abandon()
+        refuse(key.selection)
+      case nil: return nil
+      }
+      self.job = nil
+    }
+    while job == nil, let next = remaining.popLast() {
+      job = design(next).map { ($0.0, $0.1, now + limit) }
+    }
+    return new
+  }
+}
+
+extension Processor {
+  /// Designs the looks around those that are wanted while Pinna is live, and nothing is changed, missing, or designed for
+  /// somebody who waits.
+  func pollNearby() {
+    guard state.kind == .live, change == nil, onDemand.designs.isEmpty, onDemand.aim == nil,
+      heard.pending.isEmpty, fallback.job == nil, fallback.watch.missing.isEmpty, fallback.chosen.isEmpty,
+      let filters
+    else { return onDemand.nearby.pause() }
+    let (device, choice) = (wanted.device, onDemand.choice)
+    let centres = ([wanted.selection] + wanted.feeds.map(\.selection)).filter { $0.effectiveLook != nil }
+    func key(_ selection: Selection) -> FilterChoice.Key {
+      FilterChoice.Key(
+        device: device, selection: selection, sampleRate: filters.sampleRate, missing: [])
+    }
+    onDemand.nearby.look(around: centres, on: device) { choice.contains(key($0)) }
+    let new = onDemand.nearby.advance(now: world.now, limit: Self.designLimit) { selection in
+      guard let own = try? device.ownDevice(of: selection) else { return nil }
+      return (key(selection), world.designNearby(own, sampleRate: filters.sampleRate))
+    }
+    guard let (key, sets) = new else { return }
+    do { try keep(sets, key) } catch { onDemand.nearby.refuse(key.selection) }
+  }
+}
+
+extension Device {
+  /// Whether its microphones are at different heights, or face different ones.
+  /// - Parameter up: where up is in the device frame.
+  fileprivate func hasHeight(along up: Direction) -> Bool {
+    let heights = microphones.map { $0.position.dot(up.vector) }
+    let extent = extent
+    let height = (heights.max() ?? 0) - (heights.min() ?? 0)
+    return height > 0.1 * max(extent.x, extent.y, extent.z)
+      || microphones.contains { abs($0.capsule?.facing.vector.dot(up.vector) ?? 0) > 0.1 }
+  }
+}
