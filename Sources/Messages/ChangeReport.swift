@@ -10,6 +10,8 @@ package struct ChangeReport: Codable, Sendable {
   package var inputOrientation = InputOrientation.portrait
   /// Where the mono pattern looks; nil for the data source's forward.
   package var look: Look?
+  /// What the pattern is weak in at its look; `inputs` says it of data sources.
+  package var weak: String?
   /// Nil for mono patterns.
   package var layout: StereoLayout?
   /// Number of output channels: 2 for stereo, otherwise 1.

@@ -8,6 +8,8 @@ package struct FeedReport: Codable, Sendable {
   package var inputOrientation = InputOrientation.portrait
   /// Where the mono pattern looks; nil for the data source's forward.
   package var look: Look?
+  /// What the pattern is weak in at its look.
+  package var weak: String?
   /// From −60 to 24 dB.
   package var gainDB = 0.0
   /// Corner of the high-pass; nil if it is off.

@@ -135,6 +135,8 @@ package struct StatusReport: Codable, Sendable {
   package var inputOrientation = InputOrientation.portrait
   /// Where the mono pattern looks; nil for the data source's forward.
   package var look: Look?
+  /// What the pattern is weak in at its look; `inputs` says it of data sources.
+  package var weak: String?
   package var preferred = Preferred()
   /// Nil for mono patterns.
   package var layout: StereoLayout?

@@ -304,6 +304,7 @@ extension Processor {
     report.polarPattern = feed.selection.polarPattern
     report.inputOrientation = feed.selection.inputOrientation
     report.look = feed.selection.effectiveLook
+    report.weak = weakness(of: feed.selection, on: wanted.device)
     report.gainDB = feed.gain.value
     report.highPassHz = feed.highPass.frequency?.value
     report.muted = feed.muted

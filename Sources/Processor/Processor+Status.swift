@@ -39,6 +39,7 @@ extension Processor {
     report.polarPattern = setting.selection.polarPattern
     report.inputOrientation = setting.selection.inputOrientation
     report.look = setting.selection.effectiveLook
+    report.weak = weakness(of: setting.selection, on: setting.device)
     report.preferred.look = preferred.selection.effectiveLook
     report.preferred.dataSource = preferred.selection.dataSource
     report.preferred.polarPattern = preferred.selection.polarPattern

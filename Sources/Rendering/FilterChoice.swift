@@ -86,6 +86,13 @@ public struct FilterChoice: Sendable {
     return try other.value.sets.filters(for: selection, of: ownDevice)
   }
 
+  /// What the filters of a case designed on demand are weak in; nil if nothing, or if there are none.
+  public func weakness(of selection: Selection, of device: Device, sampleRate: Int) -> String? {
+    [missing, []].lazy.compactMap { missing in
+      own[Key(device: device, selection: selection, sampleRate: sampleRate, missing: missing)]
+    }.first?.sets.bank.weaknesses.first?.text
+  }
+
   /// The filters that play one microphone alone.
   public func filters(listeningTo microphone: String, _ sets: FilterSets) throws -> FilterSet {
     try (fallback ?? sets).filters(listeningTo: microphone)

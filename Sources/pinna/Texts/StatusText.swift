@@ -36,15 +36,6 @@ extension SettingReport {
   }
 }
 
-extension Look {
-  /// " at 60°", or " at 60°, 10° up"
-  var phrase: String {
-    let text = String(format: " at %g°", azimuth)
-    if elevation == 0 { return text }
-    return text + String(format: ", %g° ", abs(elevation)) + (elevation > 0 ? "up" : "down")
-  }
-}
-
 extension StereoLayout {
   fileprivate var text: String {
     guard let sides else {
@@ -56,7 +47,9 @@ extension StereoLayout {
 
 extension ChangeReport: SettingReport {
   /// The setting in force. If the request is deferred, the reason precedes it.
-  package var text: String { [kept, settingText].compactMap(\.self).joined(separator: "\n") }
+  package var text: String {
+    [kept, settingText, weak.map { "weak: " + $0.printable }].compactMap(\.self).joined(separator: "\n")
+  }
 }
 
 extension ForgetAnswer {
@@ -72,7 +65,9 @@ extension CancelAnswer {
 
 extension StatusReport: SettingReport {
   package var text: String {
-    let lines = ["\(stateText); \(settingText)", engineText] + [serverText, midiText].compactMap(\.self)
+    let lines =
+      ["\(stateText); \(settingText)"] + (weak.map { ["weak: " + $0.printable] } ?? []) + [engineText]
+      + [serverText, midiText].compactMap(\.self)
     return
       (lines + (feeds ?? []).map { "feed " + $0.text } + levelLines + fallbackLines
       + warnings.map { "warning: " + $0.printable } + takeLines
