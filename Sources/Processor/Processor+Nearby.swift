@@ -115,15 +115,3 @@ extension Processor {
     do { try keep(sets, key) } catch { onDemand.nearby.refuse(key.selection) }
   }
 }
-
-extension Device {
-  /// Whether its microphones are at different heights, or face different ones.
-  /// - Parameter up: where up is in the device frame.
-  fileprivate func hasHeight(along up: Direction) -> Bool {
-    let heights = microphones.map { $0.position.dot(up.vector) }
-    let extent = extent
-    let height = (heights.max() ?? 0) - (heights.min() ?? 0)
-    return height > 0.1 * max(extent.x, extent.y, extent.z)
-      || microphones.contains { abs($0.capsule?.facing.vector.dot(up.vector) ?? 0) > 0.1 }
-  }
-}
