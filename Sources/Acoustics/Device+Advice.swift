@@ -11,6 +11,16 @@ extension Device {
       "this array lies in x-y, and \(looksAlong[0].name) looks along y; if it is drawn lying on a table, write placement: table"
   }
 
+  /// Whether its microphones are at different heights, or face different ones.
+  /// - Parameter up: where up is in the device frame.
+  package func hasHeight(along up: Direction) -> Bool {
+    let heights = microphones.map { $0.position.dot(up.vector) }
+    let extent = extent
+    let height = (heights.max() ?? 0) - (heights.min() ?? 0)
+    return height > 0.1 * max(extent.x, extent.y, extent.z)
+      || microphones.contains { abs($0.capsule?.facing.vector.dot(up.vector) ?? 0) > 0.1 }
+  }
+
   /// The size of the array along the axes of the device frame, in metres.
   public var extent: SIMD3<Double> {
     let positions = microphones.map(\.position)

@@ -38,7 +38,8 @@ public struct Selection: Hashable, Sendable {
 
   /// The filter case of this selection.
   public var filterCase: FilterCase {
-    FilterCase(dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation)
+    FilterCase(
+      dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation, look: look)
   }
 }
 
@@ -58,16 +59,28 @@ public struct FilterCase: Hashable, Sendable {
   public let polarPattern: PolarPattern
   /// Nil for mono patterns.
   public let inputOrientation: InputOrientation?
+  /// Where a mono pattern looks that a device does not list among its cases.
+  public let look: Look?
 
-  public init(dataSource: String, polarPattern: PolarPattern, inputOrientation: InputOrientation?) {
+  public init(
+    dataSource: String, polarPattern: PolarPattern, inputOrientation: InputOrientation?, look: Look? = nil
+  ) {
     self.dataSource = dataSource
     self.polarPattern = polarPattern
     self.inputOrientation = polarPattern.isOriented ? inputOrientation : nil
+    self.look = polarPattern.isOriented ? nil : look
   }
 
-  /// "Back", "stereo", "portrait".
+  /// "Back", "stereo", "portrait"; "Front", "cardioid", "look 60".
   package var words: [String] {
-    [dataSource, polarPattern.rawValue, inputOrientation?.rawValue].compactMap(\.self)
+    [dataSource, polarPattern.rawValue, look.map { "look \($0.word)" }, inputOrientation?.rawValue]
+      .compactMap(\.self)
+  }
+
+  /// The same case at a look.
+  package func looking(_ look: Look) -> FilterCase {
+    FilterCase(
+      dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation, look: look)
   }
 }
 

@@ -89,16 +89,6 @@ struct Rotation {
   }
 }
 
-extension Device {
-  /// Whether the microphones, by their places or capsules, tell what is above `frame` from what is below.
-  func hasHeight(in frame: HeadFrame) -> Bool {
-    let heights = microphones.map { $0.position.dot(frame.up.vector) }
-    let isFlat = (heights.max() ?? 0) - (heights.min() ?? 0) < 0.005
-    return !isFlat
-      || microphones.contains { abs($0.capsule?.facing.vector.dot(frame.up.vector) ?? 0) > 0.1 }
-  }
-}
-
 extension Selection {
   /// What is played while the tracker has a pose: what follows it turns, in steps.
   public func following(_ tracked: TrackedPose?, on device: Device) -> Selection {
@@ -113,7 +103,7 @@ extension Selection {
       func grid(_ degrees: Double) -> Double { (degrees / Pose.step).rounded() * Pose.step }
       let azimuth = grid((look?.azimuth ?? 0) + tracked.yaw)
       let frame = (try? device.dataSource(named: dataSource)).map { device.frame(of: $0, inputOrientation) }
-      let hasHeight = frame.map(device.hasHeight) ?? false
+      let hasHeight = frame.map { device.hasHeight(along: $0.up) } ?? false
       let elevation = hasHeight ? grid((look?.elevation ?? 0) + tracked.pitch) : look?.elevation ?? 0
       turned.look = Look(azimuth: Angle.turned(azimuth), elevation: max(-90, min(90, elevation)))
     }

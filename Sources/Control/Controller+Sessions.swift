@@ -30,7 +30,7 @@ extension Controller {
       if token != nil, try processor.isSettled(at: processor.target(of: changes, preset: preset)) {
         // Programs repeat their requests; without an effect they must not fade or notify.
         if register.outputOwner != nil { register.noteOutput(changes, of: token) }
-        request.answer(.done(ChangeReport(processor.inForce)))
+        request.answer(.done(processor.changeReport()))
       } else {
         try processor.set(changes, preset: preset, request)
         register.noteOutput(changes, of: token)
@@ -41,7 +41,7 @@ extension Controller {
     }
     _ = try processor.target(of: changes, preset: preset)
     try register.keep(changes, for: token)
-    request.answer(.done(ChangeReport(processor.inForce, kept: obstacle)))
+    request.answer(.done(processor.changeReport(kept: obstacle)))
   }
 
   /// The token that a session's request begins with.

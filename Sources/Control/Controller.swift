@@ -221,7 +221,7 @@ public final class Controller {
     case .inputs: request.answer(.done(processor.inputsReport))
     case .levels: request.answer(.done(processor.levels))
     case .names(let list): try answer(list, words.first, request)
-    case .set where words.isEmpty: request.answer(.done(ChangeReport(processor.inForce)))
+    case .set where words.isEmpty: request.answer(.done(processor.changeReport()))
     case .set: try change(Change.list(words[...]), of: nil, request)
     case .setOne(let key) where words.isEmpty:
       request.answer(.done([key.rawValue: processor.inForce.value(of: key)]))
@@ -271,7 +271,7 @@ public final class Controller {
     }
     if Feed.isMain(name) {
       return words.isEmpty
-        ? request.answer(.done(ChangeReport(processor.inForce)))
+        ? request.answer(.done(processor.changeReport()))
         : try change(Change.list(words), of: nil, request)
     }
     if words.isEmpty { return request.answer(.done(try processor.feedAnswer(name))) }

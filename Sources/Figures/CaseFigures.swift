@@ -3,7 +3,8 @@ import FilterDesign
 
 /// One case of a report: its figures, their losses under array errors, and whether the case is offered.
 ///
-/// In JSON it is one flat object: `dataSource`, `polarPattern`, `inputOrientation` (null for mono patterns), every key
+/// In JSON it is one flat object: `dataSource`, `polarPattern`, `inputOrientation` (null for mono patterns), `look` (absent
+/// for the data source's forward), every key
 /// of `Figures`, `losses` (an object with the same keys), `taps`, `delayFrames`, `supported`, `reason` and `weakness`; for
 /// B-format `ambisonics`, too.
 public struct CaseFigures: Codable, Hashable, Sendable {
@@ -42,7 +43,8 @@ public struct CaseFigures: Codable, Hashable, Sendable {
   }
 
   private enum Key: String, CodingKey {
-    case dataSource, polarPattern, inputOrientation, ambisonics, losses, taps, delayFrames, supported, reason,
+    case dataSource, polarPattern, inputOrientation, look, ambisonics, losses, taps, delayFrames, supported,
+      reason,
       weakness
   }
 
@@ -51,7 +53,8 @@ public struct CaseFigures: Codable, Hashable, Sendable {
     filterCase = FilterCase(
       dataSource: try container.decode(String.self, forKey: .dataSource),
       polarPattern: try container.decode(PolarPattern.self, forKey: .polarPattern),
-      inputOrientation: try container.decodeIfPresent(InputOrientation.self, forKey: .inputOrientation))
+      inputOrientation: try container.decodeIfPresent(InputOrientation.self, forKey: .inputOrientation),
+      look: try container.decodeIfPresent(Look.self, forKey: .look))
     figures = try Figures(from: decoder)
     ambisonics = try container.decodeIfPresent(AmbisonicsFigures.self, forKey: .ambisonics)
     losses = try container.decodeIfPresent(FigureTable<Loss>.self, forKey: .losses)
@@ -67,6 +70,7 @@ public struct CaseFigures: Codable, Hashable, Sendable {
     try container.encode(filterCase.dataSource, forKey: .dataSource)
     try container.encode(filterCase.polarPattern, forKey: .polarPattern)
     try container.encode(filterCase.inputOrientation, forKey: .inputOrientation)
+    try container.encodeIfPresent(filterCase.look, forKey: .look)
     try figures.encode(to: encoder)
     try container.encodeIfPresent(ambisonics, forKey: .ambisonics)
     try container.encode(losses, forKey: .losses)

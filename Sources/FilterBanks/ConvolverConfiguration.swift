@@ -38,7 +38,7 @@ struct ConvolverConfiguration {
     var factor: Float { Float(gain.amplitude) }
 
     private var words: [String] {
-      [filterCase.dataSource, filterCase.polarPattern.phrase]
+      [filterCase.dataSource, filterCase.polarPattern.phrase + (filterCase.look?.phrase ?? "")]
         + (filterCase.inputOrientation.map { [$0.rawValue] } ?? [])
     }
 
@@ -96,12 +96,29 @@ extension Taps {
 }
 
 extension FilterBank {
-  /// The same with the cases of another bank of these microphones: those of B-format.
+  /// The filters that a device made by `Device.ownDevice` has, as those of a look of the whole device.
+  /// - Parameter look: nil for B-format.
+  public func looking(_ look: Look?) -> FilterBank {
+    guard let look else { return self }
+    func looking(_ remark: CaseRemark) -> CaseRemark {
+      CaseRemark(filterCase: remark.filterCase.looking(look), text: remark.text)
+    }
+    var bank = self
+    bank.cases = cases.map {
+      FilterCoefficients(filterCase: $0.filterCase.looking(look), taps: $0.taps, origin: $0.origin)
+    }
+    bank.refusals = refusals.map(looking)
+    bank.weaknesses = weaknesses.map(looking)
+    return bank
+  }
+
+  /// The same with the cases of another bank of these microphones: those of a look, or of B-format.
   public func adding(_ other: FilterBank) throws(DesignError) -> FilterBank {
     guard other.microphones == microphones, other.sampleRate == sampleRate, other.tapCount == tapCount,
       other.delayFrames == delayFrames
     else {
-      throw DesignError("the filters of \(device) for B-format are not like its others; design them again")
+      throw DesignError(
+        "the filters of \(device) for looks and B-format are not like its others; design them again")
     }
     var both = self
     both.cases += other.cases.filter { new in !cases.contains { $0.filterCase == new.filterCase } }

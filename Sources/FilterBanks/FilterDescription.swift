@@ -13,6 +13,8 @@ struct FilterDescription: Codable {
     let polarPattern: PolarPattern
     /// Null for mono patterns.
     let inputOrientation: InputOrientation?
+    /// Absent for a case of the device's own.
+    let look: Look?
     /// Absent in a stored set.
     let file: String?
     let delayFrames: Int
@@ -24,13 +26,15 @@ struct FilterDescription: Codable {
       dataSource = filterCase.dataSource
       polarPattern = filterCase.polarPattern
       inputOrientation = filterCase.inputOrientation
+      look = filterCase.look
       self.file = file
       self.delayFrames = delayFrames
       origin = coefficients.origin.map { [$0.x, $0.y, $0.z] }
     }
 
     var filterCase: FilterCase {
-      FilterCase(dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation)
+      FilterCase(
+        dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation, look: look)
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -38,6 +42,7 @@ struct FilterDescription: Codable {
       try container.encode(dataSource, forKey: .dataSource)
       try container.encode(polarPattern, forKey: .polarPattern)
       try container.encode(inputOrientation, forKey: .inputOrientation)
+      try container.encodeIfPresent(look, forKey: .look)
       try container.encodeIfPresent(file, forKey: .file)
       try container.encode(delayFrames, forKey: .delayFrames)
       try container.encodeIfPresent(origin, forKey: .origin)
@@ -74,19 +79,23 @@ struct FilterDescription: Codable {
     let polarPattern: PolarPattern
     /// Absent for mono patterns.
     let inputOrientation: InputOrientation?
+    /// Absent for a case of the device's own.
+    let look: Look?
     let reason: String
 
     init(_ remark: CaseRemark) {
       dataSource = remark.filterCase.dataSource
       polarPattern = remark.filterCase.polarPattern
       inputOrientation = remark.filterCase.inputOrientation
+      look = remark.filterCase.look
       reason = remark.text
     }
 
     var remark: CaseRemark {
       CaseRemark(
         filterCase: FilterCase(
-          dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation),
+          dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation,
+          look: look),
         text: reason)
     }
   }

@@ -27,8 +27,9 @@ extension BinauralCost {
     /// Cross-correlation of each ear's target with the microphones, as directions count in least squares:
     /// `[ear][microphone]`.
     package var leastSquaresCorrelation: [Complex]
-    /// The weights of the bin below, `[ear][microphone]`; empty for the first bin.
+    /// The weights to stay near to, `[ear][microphone]`; empty for none.
     package var previous: [Complex]
+    /// Weight of the squared distance from `previous`, relative to its energy.
     package var smoothness = DesignParameters.Joint().smoothness
 
     package init(

@@ -55,7 +55,8 @@ struct JointDesign: Sendable {
   /// Minimises the cost of one bin.
   /// - Parameters:
   ///   - starts: initial weights, each `[ear][microphone]`, of which the one that ends best counts.
-  ///   - previous: the weights of the bin below.
+  ///   - previous: weights to stay near to: those of the bin below, or of this bin for a pose beside.
+  ///   - nearness: how much that counts; 1 for the bin below.
   ///   - bin: index into the target's frequencies.
   ///   - frequency: of the bin, in hertz.
   ///   - match: the array's responses in that bin.
@@ -66,7 +67,7 @@ struct JointDesign: Sendable {
   ///   - noiseGainLimit: power ratio above which noise gain is penalised.
   /// - Returns: `[ear][microphone]`.
   func weights(
-    from starts: [[Complex]], previous: [Complex], smoothing: Double, bin: Int, frequency: Double, _ match: BinMatching,
+    from starts: [[Complex]], previous: [Complex], nearness: Double, bin: Int, frequency: Double, _ match: BinMatching,
     weighted: (match: BinMatching, amplitudes: [Double])?, axis: (responses: [Complex], wanted: [Double]),
     noiseGainLimit: Double,
     step: DesignStep = .unobserved
@@ -82,7 +83,7 @@ struct JointDesign: Sendable {
       frontBackWeight: parameters.frontBackWeight * min(1, corner / frequency), floor: floors[bin],
       noiseGainLimit: noiseGainLimit,
       crossWeight: min(max(fallen, parameters.highCrossWeight), parameters.crossWeight), previous: previous)
-    wanted.smoothness = smoothing * parameters.smoothness
+    wanted.smoothness = nearness * parameters.smoothness
     if let weighted {
       wanted.leastSquaresWeight =
         parameters.leastSquaresWeight

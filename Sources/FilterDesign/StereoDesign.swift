@@ -176,10 +176,11 @@ package struct StereoDesign: Sendable {
           starts.append(leastSquares(weighted, match, bins.amplitudes, target: ears, limit: limit))
         }
         var current = try bins.joint.weights(
-          from: starts, previous: near.map { $0[bin] } ?? previous, smoothing: near == nil ? 1 : XX.factor, bin: bin, frequency: grid.frequencies[bin], match,
+          from: starts, previous: near.map { $0[bin] } ?? previous, nearness: near == nil ? 1 : Self.nearness,
+          bin: bin, frequency: grid.frequencies[bin], match,
           weighted: weighted.map { ($0, bins.amplitudes) }, axis: (bins.axis(bin), axisTarget[bin]),
           noiseGainLimit: limit, step: step)
-        if XX.align, let near { current = current.inPhase(with: near[bin]) }
+        if let near { current = current.inPhase(with: near[bin]) }
         hasMoved = isFirst || solutions[bin].differs(from: current)
         solutions[bin] = Solution(weights: current, limit: limit)
       }
@@ -194,6 +195,9 @@ package struct StereoDesign: Sendable {
 
   /// 3 dB, as a logarithm of energies.
   private static let widestTone = 0.3 * log(10)
+  /// How much more than the distance from the bin below, in whose place it is, that from the filters of a pose beside
+  /// counts: below 10, some bins turn to another minimum, and mixed filters cancel there.
+  private static let nearness = 100.0
   /// How often tone is corrected again after truncation.
   private static let tonePasses = 2
 
@@ -312,11 +316,6 @@ private struct StereoBins {
   func axis(_ bin: Int) -> [Complex] {
     (0..<2).flatMap { side in (0..<axis.channels).map { axis[bin, $0, side] } }
   }
-}
-
-enum XX {
-  static let factor = getenv("XF").flatMap { Double(String(cString: $0)) } ?? 1
-  static let align = getenv("XA") != nil
 }
 
 extension [Complex] {

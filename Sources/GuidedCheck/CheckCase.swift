@@ -10,6 +10,12 @@ public struct CheckCase: Hashable, Sendable {
   /// What the design says about a weak case's filters; nil if they are not weak. The check repeats it.
   public let weakness: String?
 
+  /// Where the mono pattern looks from its data source; nil for the source's forward. The selection is that of a device made
+  /// for the look, and has none.
+  package let look: Look?
+
+  package var filterCase: FilterCase { look.map { selection.filterCase.looking($0) } ?? selection.filterCase }
+
   public var dataSource: String { selection.dataSource }
   public var polarPattern: PolarPattern { selection.polarPattern }
   /// Nil for mono patterns, which do not depend on it.
@@ -17,11 +23,17 @@ public struct CheckCase: Hashable, Sendable {
 
   package var isStereo: Bool { polarPattern == .stereo }
   /// "Back, portrait", or "Front, cardioid".
-  public var name: String { dataSource + ", " + (inputOrientation?.rawValue ?? polarPattern.rawValue) }
+  public var name: String {
+    dataSource + ", " + (inputOrientation?.rawValue ?? polarPattern.rawValue) + (look?.phrase ?? "")
+  }
 
   /// The directional cases of `device`: all except omnidirectional ones and B-format.
-  /// - Parameter weaknesses: what the design says about weak cases.
-  package static func all(of device: Device, weaknesses: [FilterCase: String] = [:]) -> [CheckCase] {
+  /// - Parameters:
+  ///   - weaknesses: what the design says about weak cases.
+  ///   - look: of a device that was made for it.
+  package static func all(
+    of device: Device, weaknesses: [FilterCase: String] = [:], look: Look? = nil
+  ) -> [CheckCase] {
     device.filterCases.compactMap { filterCase in
       guard filterCase.polarPattern != .omnidirectional, filterCase.polarPattern.ambisonicsOrder == nil,
         let source = device.dataSources.first(where: { $0.name == filterCase.dataSource })
@@ -32,7 +44,7 @@ public struct CheckCase: Hashable, Sendable {
           selection: Selection(
             dataSource: source.name, polarPattern: filterCase.polarPattern, inputOrientation: orientation),
           head: $0, tellsFrontFromBehind: device.tellsFrontFromBehind(along: source.forward),
-          weakness: weaknesses[filterCase])
+          weakness: weaknesses[filterCase], look: look)
       }
     }
   }

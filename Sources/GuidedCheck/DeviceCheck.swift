@@ -27,6 +27,7 @@ public struct DeviceCheck: Sendable {
 
   /// - Parameters:
   ///   - device: the device whose filters are checked.
+  ///   - look: of the device's only case, if it was made for one (`Device.ownDevice`).
   ///   - array: the device in the simulated sound field; nil for `device` itself. A check of a device in its own sound
   ///     field cannot find errors in the device file.
   ///   - bodyCache: a folder of solved boxes; nil for none.
@@ -34,7 +35,7 @@ public struct DeviceCheck: Sendable {
   /// - Throws: `CheckError` if `array` lacks a microphone of `device`; `Unsupported` if `device` offers no directional
   ///   pattern; `DesignError` or `SceneError` if the filters or the sound field cannot be computed.
   package init(
-    of device: Device, in array: Device? = nil, sampleRate: Int, bodyCache: String? = nil,
+    of device: Device, look: Look? = nil, in array: Device? = nil, sampleRate: Int, bodyCache: String? = nil,
     progress: (@Sendable (Step, Double) -> Void)? = nil, mixing: (@Sendable (Double) -> Void)? = nil
   ) throws {
     let array = array ?? device
@@ -44,7 +45,8 @@ public struct DeviceCheck: Sendable {
     let cases = CheckCase.all(
       of: filters.bank.offered(of: device),
       weaknesses: Dictionary(
-        filters.bank.weaknesses.map { ($0.filterCase, $0.text) }, uniquingKeysWith: { first, _ in first }))
+        filters.bank.weaknesses.map { ($0.filterCase, $0.text) }, uniquingKeysWith: { first, _ in first }),
+      look: look)
     guard !cases.isEmpty else {
       throw Unsupported(
         "\(device.name) offers no directional pattern, so there is nothing to check; check another device")

@@ -133,6 +133,15 @@ package final class JackWorld: AudioWorld {
     }
   }
 
+  package func designNearby(_ device: Device, sampleRate: Int) -> Job<FilterSets> {
+    let cancellation = DesignCancellation()
+    return Job.start("pinna nearby", onAbandon: cancellation.cancel) { _ in
+      BackgroundThread.lowerPriority()
+      defer { FreeMemory.giveBack() }
+      return try FilterSets(device: device, sampleRate: sampleRate, cancellation: cancellation)
+    }
+  }
+
   package func fallback(
     for device: Device, without missing: Set<String>, sampleRate: Int
   ) -> Job<FilterSets> {

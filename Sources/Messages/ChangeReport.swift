@@ -16,6 +16,8 @@ package struct ChangeReport: Codable, Sendable {
   package var yaw: Double?
   /// What follows the pose that comes in; nil for nothing.
   package var follow: [Followed]?
+  /// What the pattern is weak in at its look; `inputs` says it of data sources.
+  package var weak: String?
   /// Nil for mono patterns.
   package var layout: StereoLayout?
   /// Number of output channels: 2 for stereo, otherwise 1.

@@ -14,6 +14,8 @@ package struct FeedReport: Codable, Sendable {
   package var yaw: Double?
   /// What follows the pose that comes in; nil for nothing.
   package var follow: [Followed]?
+  /// What the pattern is weak in at its look.
+  package var weak: String?
   /// From −60 to 24 dB.
   package var gainDB = 0.0
   /// Corner of the high-pass; nil if it is off.

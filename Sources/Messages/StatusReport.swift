@@ -157,6 +157,8 @@ package struct StatusReport: Codable, Sendable {
   package var follow: [Followed]?
   /// Nil before a pose comes in.
   package var tracker: TrackerReport?
+  /// What the pattern is weak in at its look; `inputs` says it of data sources.
+  package var weak: String?
   package var preferred = Preferred()
   /// Nil for mono patterns.
   package var layout: StereoLayout?

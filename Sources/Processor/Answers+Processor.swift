@@ -24,6 +24,21 @@ extension ChangeReport {
   }
 }
 
+extension Processor {
+  /// The answer to a change: the setting in force.
+  package func changeReport(kept: String? = nil) -> ChangeReport {
+    var report = ChangeReport(inForce, kept: kept)
+    report.weak = weakness(of: inForce.selection, on: inForce.device)
+    return report
+  }
+
+  /// What the filters of a look are weak in; nil for others.
+  func weakness(of selection: Selection, on device: Device) -> String? {
+    guard selection.effectiveLook != nil, let filters else { return nil }
+    return onDemand.choice.weakness(of: selection, of: device, sampleRate: filters.sampleRate)
+  }
+}
+
 extension TakeAnswer {
   /// - Parameter more: notes that the sidecar does not contain.
   init(_ result: TakeWriter.Result, notes more: [String]) {

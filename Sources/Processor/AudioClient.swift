@@ -38,6 +38,8 @@ package protocol AudioWorld: AnyObject {
   var takesFolder: String? { get set }
   /// Reads the filter sets of every case of `device` from the cache, or designs them.
   func design(_ device: Device, sampleRate: Int) -> Job<FilterSets>
+  /// The same at the lowest priority, for a look that nobody waits for.
+  func designNearby(_ device: Device, sampleRate: Int) -> Job<FilterSets>
   /// Reads or designs the filter sets of every case of `device` that do without some of its microphones.
   func fallback(for device: Device, without missing: Set<String>, sampleRate: Int) -> Job<FilterSets>
   /// Sees that the filter sets without one microphone are stored: designs them at the lowest priority if they are not.

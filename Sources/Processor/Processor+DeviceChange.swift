@@ -141,7 +141,7 @@ extension Processor {
     if state.take != nil {
       let kept =
         "a take is running: the device changes to \(name) when it ends; cancel with: pinna preset cancel"
-      for request in change?.requests ?? [] { request.answer(.done(ChangeReport(inForce, kept: kept))) }
+      for request in change?.requests ?? [] { request.answer(.done(changeReport(kept: kept))) }
       guard let current = change, !current.requests.isEmpty else { return nil }
       change?.promised = DeviceChange.Promise(setting: current.setting, filters: filters)
       change?.displaced = nil

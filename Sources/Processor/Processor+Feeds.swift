@@ -313,6 +313,7 @@ extension Processor {
     report.roll = feed.selection.roll
     report.yaw = feed.selection.yaw
     report.follow = feed.selection.followed
+    report.weak = weakness(of: feed.selection, on: wanted.device)
     report.gainDB = feed.gain.value
     report.highPassHz = feed.highPass.frequency?.value
     report.muted = feed.muted

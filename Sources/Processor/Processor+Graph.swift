@@ -31,7 +31,7 @@ extension Processor {
   /// Answers `request` for a change that is in force. If the change affects connections, the answer waits until they
   /// are made, for 1 s at most.
   func answer(_ request: Request, changeFrom old: Setting) {
-    let report = ChangeReport(inForce)
+    let report = changeReport()
     guard let client,
       old.device != inForce.device || old.output != inForce.output || old.connections != inForce.connections
     else {

@@ -9,12 +9,11 @@ struct OnDemand {
   /// What changes take their filters from.
   var choice = FilterChoice()
   var designs: [FilterChoice.Key: (job: Job<FilterSets>, deadline: ContinuousClock.Instant)] = [:]
-  /// Designs that nobody waits for.
-  var ahead: Set<FilterChoice.Key> = []
   /// Why there are no filters for a case. Tried again when it is wanted again.
   var failures: [FilterChoice.Key: Failure] = [:]
   /// What `main` shall play when its filters are there.
   var aim: Aim?
+  var nearby = NearbyDesigns()
 
   struct Aim {
     /// A case whose filters are not there yet.
@@ -33,13 +32,15 @@ struct OnDemand {
   /// The engine has gone: what its rate or device needs is not known any more.
   mutating func reset() {
     for design in designs.values { design.job.abandon() }
-    (designs, ahead, failures) = ([:], [], [:])
+    (designs, failures) = ([:], [:])
+    nearby.pause()
+    nearby = NearbyDesigns()
   }
 }
 
 extension Processor {
   /// The limit of a design.
-  private static let designLimit = Duration.seconds(600)
+  static let designLimit = Duration.seconds(600)
 
   /// The key of filters that have to be designed before a selection plays; nil if they are there.
   /// - Throws: why there can be none.
@@ -49,11 +50,8 @@ extension Processor {
   }
 
   /// Begins a design unless it is under way.
-  /// - Parameter isAhead: nobody waits for it.
-  func design(_ key: FilterChoice.Key, isAhead: Bool = false) {
-    if !isAhead { onDemand.ahead.remove(key) }
+  func design(_ key: FilterChoice.Key) {
     guard onDemand.designs[key] == nil else { return }
-    if isAhead { onDemand.ahead.insert(key) }
     onDemand.failures[key] = nil
     do {
       guard let own = try key.device.ownDevice(of: key.selection) else { return }
@@ -71,37 +69,29 @@ extension Processor {
   func pollOnDemand() {
     for (key, design) in onDemand.designs {
       switch design.job.result {
-      case .success(let sets): keep(sets, key)
-      case .failure where onDemand.ahead.contains(key): tracking.failed.insert(key)
+      case .success(let sets):
+        do { try keep(sets, key) } catch { onDemand.failures[key] = Failure(error) }
       case .failure(let failure): onDemand.failures[key] = failure
       case nil where hasPassed(design.deadline):
         design.job.abandon()
-        if onDemand.ahead.contains(key) {
-          tracking.failed.insert(key)
-        } else {
-          onDemand.failures[key] = Failure(.failed, "the design of its filters took longer than 10 minutes")
-        }
+        onDemand.failures[key] = Failure(.failed, "the design of its filters took longer than 10 minutes")
       case nil: continue
       }
       onDemand.designs[key] = nil
-      onDemand.ahead.remove(key)
     }
     pollAim()
   }
 
-  private func keep(_ sets: FilterSets, _ key: FilterChoice.Key) {
-    do {
-      try sets.check(key.selection, of: key.device.ownDevice(of: key.selection) ?? key.device)
-      let inUse = ([wanted.selection, inForce.selection] + wanted.feeds.map(\.selection)).flatMap {
-        (try? FilterChoice.keys(
-          for: onDemand.choice.played($0), of: wanted.device, sampleRate: key.sampleRate, without: key.missing))
-          ?? []
-      }
-      onDemand.choice.keep(sets, for: key, notForgetting: inUse)
-      client?.use(onDemand.choice)
-    } catch {
-      if onDemand.ahead.contains(key) { tracking.failed.insert(key) } else { onDemand.failures[key] = Failure(error) }
+  /// - Throws: why the filters cannot be used.
+  func keep(_ sets: FilterSets, _ key: FilterChoice.Key) throws {
+    try sets.check(key.selection, of: key.device.ownDevice(of: key.selection) ?? key.device)
+    let inUse = ([wanted.selection, inForce.selection] + wanted.feeds.map(\.selection)).flatMap {
+      (try? FilterChoice.keys(
+        for: onDemand.choice.played($0), of: wanted.device, sampleRate: key.sampleRate, without: key.missing))
+        ?? []
     }
+    onDemand.choice.keep(sets, for: key, notForgetting: inUse)
+    client?.use(onDemand.choice)
   }
 
   // MARK: Main

@@ -43,6 +43,7 @@ extension Processor {
     report.yaw = setting.selection.yaw
     report.follow = setting.selection.followed
     report.tracker = trackerReport
+    report.weak = weakness(of: setting.selection, on: setting.device)
     report.preferred.look = preferred.selection.effectiveLook
     report.preferred.roll = preferred.selection.roll
     report.preferred.yaw = preferred.selection.yaw

@@ -51,12 +51,11 @@ extension Processor {
     return onDemand.choice.turn(selection, to: wanted, of: device, filters)
   }
 
-  /// Fades the feeds that follow to the present pose, and designs what filters are missing around it.
+  /// Fades the feeds that follow to the present pose, as far as there are filters.
   func pollTracking() {
     guard let client, state.isInGraph else { return }
     let following = self.following
     guard !following.isEmpty else { return }
-    for (_, selection) in following { designAround(selection) }
     guard mayTurn else { return }
     for (name, selection) in following where isFree(name) {
       guard let turned = turn(selection, of: wanted.device), turned != tracking.sent[name] else { continue }
@@ -86,17 +85,6 @@ extension Processor {
   private func isFree(_ name: String) -> Bool {
     if name == Feed.main { return heard.pending.isEmpty }
     return feeds.current[name] == nil && feeds.inForce[name] == wanted.feeds.first { $0.name == name }
-  }
-
-  /// Designs one case at a time: what the present pose needs, from the nearest that is there; then what the next ones will.
-  private func designAround(_ selection: Selection) {
-    guard onDemand.designs.isEmpty, let filters else { return }
-    let device = wanted.device
-    let present = selection.following(tracking.pose, on: device)
-    let key = onDemand.choice.nextKey(
-      towards: present, follows: selection.follows, of: device, sampleRate: filters.sampleRate,
-      except: tracking.failed)
-    if let key { design(key, isAhead: true) }
   }
 
   // MARK: Reports

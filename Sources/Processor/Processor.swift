@@ -139,7 +139,7 @@ package final class Processor {
   /// Whether nothing has happened for a second, and nothing is about to be noticed.
   private var isAtRest: Bool {
     state.kind == .live && world.now >= restBegin && !fallback.isBusy && !watchdog.isDeciding
-      && !fallback.watch.isDeciding && !warnings.isDeciding
+      && !fallback.watch.isDeciding && !warnings.isDeciding && !onDemand.nearby.isBusy
   }
 
   /// True while the callback or a job owes a result.
@@ -200,6 +200,7 @@ package final class Processor {
     pollFallback()
     pollFeeds()
     pollTracking()
+    pollNearby()
     pollSleep()
   }
 

@@ -17,8 +17,6 @@ struct Tracking {
   var posted: [Ticket: (feed: String, selection: Selection, hasBegun: Bool)] = [:]
   /// By name, what a feed played, from which frame of the engine on: since its last change.
   private var history: [String: [(frame: Int, selection: Selection)]] = [:]
-  /// A pose came in since they were looked at.
-  var failed: Set<FilterChoice.Key> = []
   private static let historyLimit = 16_384
 
   /// The pose that counts; nil before the first.
@@ -46,5 +44,5 @@ struct Tracking {
   }
 
   /// Another engine runs from now on.
-  mutating func reset() { (sent, posted, history, failed) = ([:], [:], [:], []) }
+  mutating func reset() { (sent, posted, history) = ([:], [:], [:]) }
 }

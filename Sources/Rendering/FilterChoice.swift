@@ -32,7 +32,7 @@ public struct FilterChoice: Sendable {
   private var mixed: [Key: (filters: FilterSet, use: Int)] = [:]
   private static let mostMixed = 96
   /// All looks of two patterns around a ring, and more.
-  private static let mostOwn = 192
+  package static let mostOwn = 192
 
   public init() {}
 
@@ -82,35 +82,6 @@ public struct FilterChoice: Sendable {
     mixed[key] = (filters, uses)
     guard mixed.count > Self.mostMixed else { return }
     if let oldest = mixed.min(by: { $0.value.use < $1.value.use }) { mixed[oldest.key] = nil }
-  }
-
-  /// The next case to design so that movement finds filters: what leads to the present pose, from the nearest to no pose;
-  /// then the rest of the circles around it, from the nearest to no pose outwards.
-  /// - Parameters:
-  ///   - present: what is wanted now.
-  ///   - follows: what of it moves.
-  ///   - failed: cases that cannot be designed.
-  /// - Returns: nil if all are there, or as many as are kept.
-  public func nextKey(
-    towards present: Selection, follows: Set<Followed>, of device: Device, sampleRate: Int,
-    except failed: Set<Key>
-  ) -> Key? {
-    func key(_ selection: Selection) -> Key? {
-      guard let own = try? device.ownDevice(of: selection), own != nil else { return nil }
-      let key = Key(device: device, selection: selection, sampleRate: sampleRate, missing: missing)
-      return contains(key) || failed.contains(key) ? nil : key
-    }
-    let parts = present.parts.map(\.part)
-    for part in parts {
-      var way = [part]
-      while let inward = way.last?.pose.inward, part.polarPattern == .stereo {
-        way.append(part)
-        way[way.count - 1].pose = inward
-      }
-      if let next = way.reversed().lazy.compactMap(key).first { return next }
-    }
-    guard own.count < Self.mostOwn - 16, let centre = parts.first else { return nil }
-    return centre.circles(follows).lazy.compactMap(key).first
   }
 
   /// Keeps the sets of a case designed on demand, and forgets the one that nobody has asked for the longest.
@@ -189,6 +160,13 @@ public struct FilterChoice: Sendable {
     }
     guard let other else { throw Unsupported("the filters of this case are not designed yet") }
     return try other.value.sets.filters(for: selection, of: ownDevice)
+  }
+
+  /// What the filters of a case designed on demand are weak in; nil if nothing, or if there are none.
+  public func weakness(of selection: Selection, of device: Device, sampleRate: Int) -> String? {
+    [missing, []].lazy.compactMap { missing in
+      own[Key(device: device, selection: selection, sampleRate: sampleRate, missing: missing)]
+    }.first?.sets.bank.weaknesses.first?.text
   }
 
   /// The filters that play one microphone alone.
@@ -272,32 +250,6 @@ extension FilterChoice {
 }
 
 extension Selection {
-  /// The cases around this one that movement meets, the nearest to the front first.
-  func circles(_ follows: Set<Followed>) -> [Selection] {
-    let steps = (1...Int(180 / Pose.step)).flatMap { n in [Double(n) * Pose.step, -Double(n) * Pose.step] }
-    var cases: [Selection] = []
-    if polarPattern == .stereo {
-      if follows.contains(.roll) {
-        cases += steps.map { angle in with { $0.pose = Pose(roll: angle) } }
-      }
-      if follows.contains(.yaw) {
-        let roll = pose.roll
-        cases += steps.map { angle in with { $0.pose = Pose(roll: roll, yaw: angle) } }
-      }
-    } else if follows.contains(.look), let look {
-      cases += steps.compactMap { angle in
-        Look(azimuth: look.azimuth + angle > 360 ? look.azimuth + angle - 360 : look.azimuth + angle, elevation: look.elevation)
-      }.map { look in with { $0.look = look } }
-    }
-    return cases
-  }
-
-  private func with(_ change: (inout Selection) -> Void) -> Selection {
-    var other = self
-    change(&other)
-    return other
-  }
-
   /// The cases whose filters make those of this selection, with the gains of each. B-format is rotated afterwards.
   var parts: [(part: Selection, gain: Double)] {
     var part = self

@@ -8,7 +8,7 @@ public enum AnswerSamples {
     "droppedPackets":6,"dspLoad":12.25,"fallback":{"missing":[{"fault":"invalid","name":"right"}],\#
     "obstacle":"the disk is full","without":["right"]},\#
     "feeds":[{"dataSource":"Front","gainDB":-6,"highPassHz":80,"inputOrientation":"portrait","isHeard":false,"look":[60,0],"muted":true,"name":"anna",\#
-    "obstacle":"there is no port","outputs":[{"name":"anna","peakDB":-12,"rmsDB":-24}],"polarPattern":"cardioid"}],"format":1,"gainDB":-3.5,"highPassHz":80,"input":{"name":"Two microphones",\#
+    "obstacle":"there is no port","outputs":[{"name":"anna","peakDB":-12,"rmsDB":-24}],"polarPattern":"cardioid","weak":"it hears behind"}],"format":1,"gainDB":-3.5,"highPassHz":80,"input":{"name":"Two microphones",\#
     "portType":"usbAudio","uid":"pair"},"inputChannels":2,"inputOrientation":"landscapeLeft",\#
     "lastTake":{"endedBecause":"the JACK server ended","fault":"64 frames are silence","frames":480,\#
     "path":"/takes/b.wav"},"latencyFrames":64,"layout":{"left":"top","right":"bottom"\#
@@ -24,7 +24,7 @@ public enum AnswerSamples {
     "rejectedSamples":3,"sampleRate":48000,"server":"stalled","state":"recording","take":{"channels":2,\#
     "fault":"the disk is full","frames":960,"length":10800,"loss":"/takes was removed","markers":2,"path":"/takes/a.wav",\#
     "secondsLeft":90,"title":"Second verse"},"unpreparedPeriods":5,"warnings":["no microphone is connected",\#
-    "the disk is slow"],"xruns":1}
+    "the disk is slow"],"weak":"it is omnidirectional below 200 Hz","xruns":1}
     """#
   /// A status without any optional key.
   public static let mono = #"""
@@ -59,7 +59,7 @@ public enum AnswerSamples {
   public static let keptChange = #"""
     {"dataSource":"Front","gainDB":6,"highPassHz":40.5,"input":"pair","inputChannels":2,"inputOrientation":"portrait",\#
     "kept":"the session camera controls the route; this is set when it ends","layout":{"left":"right",\#
-    "right":"left","sides":{"left":"+x, microphone left","right":"-x, microphone right"}},"listening":"left","look":[60,0],"muted":true,"polarPattern":"stereo","preset":"pair"}
+    "right":"left","sides":{"left":"+x, microphone left","right":"-x, microphone right"}},"listening":"left","look":[60,0],"muted":true,"polarPattern":"stereo","preset":"pair","weak":"it is omnidirectional below 200 Hz"}
     """#
   /// A change to a mono pattern.
   public static let monoChange = #"""

@@ -14,10 +14,11 @@ import pinna
     let status: StatusReport = try document(AnswerSamples.everything)
     let text = """
       recording, but nothing is written to disk any more; pair: Front, stereo at -30.5°, 10° up; only the microphone left is heard, -3.5 dB, high-pass 80 Hz, muted
+      weak: it is omnidirectional below 200 Hz
       2 microphones at 48000 Hz, period 64, latency 64 frames, 1 xrun, load 12.2 %
       the JACK server runs no periods: nothing is heard or recorded until it does
       MIDI from keys:out: bank evening, 2 controllers
-      feed anna: Front, cardioid at 60°, -6 dB, high-pass 80 Hz, muted; port anna; not heard: there is no port
+      feed anna: Front, cardioid at 60°, -6 dB, high-pass 80 Hz, muted; port anna; weak: it hears behind; not heard: there is no port
         left              -20.1 dB rms    -3.0 dB peak
         right            -150.0 dB rms  -150.0 dB peak
         out_left          -30.5 dB rms   -12.2 dB peak
@@ -146,6 +147,7 @@ import pinna
     let text = """
       the session camera controls the route; this is set when it ends
       pair: Front, stereo at 60°; only the microphone left is heard, +6 dB, high-pass 40.5 Hz, muted
+      weak: it is omnidirectional below 200 Hz
       """
     #expect(kept.text == text)
     let mono: ChangeReport = try document(AnswerSamples.monoChange)

@@ -18,7 +18,7 @@ struct CasePlots {
     self.context = context
     isStereo = filterCase.polarPattern == .stereo
     heading = filterCase.name
-    name = filterCase.name.replacing(", ", with: "-").lowercased()
+    name = filterCase.name.replacing(", ", with: "-").replacing("look ", with: "look-").lowercased()
   }
 
   /// The plots with the suffixes of their files.

@@ -24,7 +24,7 @@ struct PlotFolder {
   /// Whether every plot gets a file of its own.
   let isSeparate: Bool
 
-  private let folder: OutputFolder
+  let folder: OutputFolder
 
   init(_ path: String, format: PlotFormat, isSeparate: Bool, replacing: Bool) throws(Failure) {
     folder = try OutputFolder(path, of: "plots", replacing: replacing)

@@ -189,7 +189,7 @@ struct ReportPage {
       "<section id=\"sheets\"><h2>Sheets</h2><p>The same plots as files:</p><ul>\(links.joined())</ul></section>"
   }
 
-  private static let style = """
+  static let style = """
     :root{\(PlotColour.variables(isDark: false))}
     @media (prefers-color-scheme:dark){:root{\(PlotColour.variables(isDark: true))}}
     body{margin:0 auto;padding:12px;max-width:1360px;background:var(--white);color:var(--black);\

@@ -72,7 +72,9 @@ extension CheckResults.Case {
   fileprivate var json: JSONObject {
     [
       "dataSource": checked.dataSource, "polarPattern": checked.polarPattern,
-      "inputOrientation": checked.inputOrientation, "right": isRight, "weakness": checked.weakness,
+      "inputOrientation": checked.inputOrientation,
+      "look": checked.look.map { ["azimuth": $0.azimuth, "elevation": $0.elevation] as JSONObject },
+      "right": isRight, "weakness": checked.weakness,
       "voices": voices.map(\.json),
     ]
   }

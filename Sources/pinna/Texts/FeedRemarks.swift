@@ -9,9 +9,13 @@ extension Preset {
     feeds.map { feed in
       let pattern = feed.selection.polarPattern
       let start =
-        "The feed \(feed.name) is \(feed.selection.dataSource), \(pattern.phrase)"
+        "The feed \(feed.name) is \(feed.selection.dataSource), \(pattern.phrase)\(feed.selection.effectiveLook?.phrase ?? "")"
         + (pattern.isOriented ? ", \(feed.selection.inputOrientation.rawValue)" : "")
       guard !included.contains(feed.selection.filterCase) else { return start + "." }
+      if let look = feed.selection.effectiveLook {
+        return start + ", which is not included; see: pinna report --preset \(name) --look \(look.word)"
+          + " --pattern \(pattern.rawValue) --data-source \(Shell.word(feed.selection.dataSource))"
+      }
       guard let order = pattern.ambisonicsOrder, selection.with(pattern, on: device) == feed.selection else {
         return start + ", which is not included."
       }

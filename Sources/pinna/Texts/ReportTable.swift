@@ -176,6 +176,7 @@ package struct ReportTable {
 
   private static func name(_ filterCase: FilterCase) -> String {
     "\(filterCase.dataSource), \(filterCase.inputOrientation?.rawValue ?? filterCase.polarPattern.rawValue)"
+      + (filterCase.look?.phrase ?? "")
   }
 
   /// Such as "  7.9 (0.3)". The loss is omitted if it rounds to zero. A missing figure is a dash.

@@ -77,7 +77,9 @@ extension StereoLayout {
 
 extension ChangeReport: SettingReport {
   /// The setting in force. If the request is deferred, the reason precedes it.
-  package var text: String { [kept, settingText].compactMap(\.self).joined(separator: "\n") }
+  package var text: String {
+    [kept, settingText, weak.map { "weak: " + $0.printable }].compactMap(\.self).joined(separator: "\n")
+  }
 }
 
 extension PoseAnswer {
@@ -98,7 +100,9 @@ extension CancelAnswer {
 
 extension StatusReport: SettingReport {
   package var text: String {
-    let lines = ["\(stateText); \(settingText)", engineText] + [serverText, midiText].compactMap(\.self)
+    let lines =
+      ["\(stateText); \(settingText)"] + (weak.map { ["weak: " + $0.printable] } ?? []) + [engineText]
+      + [serverText, midiText].compactMap(\.self)
     return
       (lines + (feeds ?? []).map { "feed " + $0.text } + levelLines + fallbackLines
       + warnings.map { "warning: " + $0.printable } + takeLines

@@ -16,6 +16,10 @@ extension Verb {
     options: [
       Option("--preset", "NAME", "check this preset's device, without a server (default: phone5)"),
       Option("--array", "DEVICE", "the device in the simulated sound field (default: the preset's own)"),
+      Option(
+        "--look", "AZ[,EL]|off",
+        "check a mono pattern that looks there, in degrees as for set (default: the preset's)"),
+      lookPatternOption, lookSourceOption,
       Option("--live", nil, "check the running Pinna; its microphones must not be connected"), nameOption,
       Option("--server", "NAME", "JACK server of --live and --play (default: the default one)"),
       Option("--play", nil, "then play the result on the system's playback ports"),
@@ -40,7 +44,7 @@ extension Verb {
     let results = CheckResults(run.check.scene, run.output)
     if let picture { try CheckPicture(results, device: run.device, name: run.device.name).write(picture) }
     let feeds =
-      run.preset.map { $0.feedRemarks(run.check.cases.map(\.selection.filterCase), on: run.device) } ?? []
+      run.preset.map { $0.feedRemarks(run.check.cases.map(\.filterCase), on: run.device) } ?? []
     if arguments.isJSON {
       Tool.say(
         json: (results.json + [
@@ -75,13 +79,19 @@ private struct CheckRun {
     try arguments.refuseWithoutLive("--name")
     let library = PresetLibrary.standard
     let given = try arguments.presetAndDevice(in: library)
-    (preset, device) = (given.preset, given.device)
-    array = try arguments["--array"].map { try library.device(named: $0) } ?? device
-    check = try Self.check(device, in: array, sampleRate: sampleRate)
+    let selection = try arguments.look(of: given.preset, on: given.device)
+    preset = given.preset
+    // The whole device in the field, one case of it through the filters.
+    device = try selection.flatMap { try given.device.ownDevice(of: $0) } ?? given.device
+    array = try arguments["--array"].map { try library.device(named: $0) } ?? given.device
+    check = try Self.check(device, look: selection?.look, in: array, sampleRate: sampleRate)
     output = try check.output(progress: WorkProgress.step("rendering"))
   }
 
   init(live arguments: Arguments, stops: StopCount) throws {
+    guard ["--look", "--pattern", "--data-source"].allSatisfy({ arguments[$0] == nil }) else {
+      throw Failure(.usage, "--live checks the device's own cases; remove --look, or --live")
+    }
     guard arguments["--preset"] == nil else {
       throw Failure(.usage, "--live checks what the running Pinna uses; remove --preset, or --live")
     }
@@ -113,11 +123,13 @@ private struct CheckRun {
     }
   }
 
-  private static func check(_ device: Device, in array: Device, sampleRate: Int) throws -> DeviceCheck {
+  private static func check(
+    _ device: Device, look: Look? = nil, in array: Device, sampleRate: Int
+  ) throws -> DeviceCheck {
     let designing = WorkProgress.designing(device.name)
     let simulating = WorkProgress.soundField(array.name)
     return try DeviceCheck(
-      of: device, in: array, sampleRate: sampleRate, bodyCache: CacheFolder.bodies,
+      of: device, look: look, in: array, sampleRate: sampleRate, bodyCache: CacheFolder.bodies,
       progress: { step, part in
         switch step {
         case .designing: designing(part)

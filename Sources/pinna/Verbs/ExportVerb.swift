@@ -47,7 +47,7 @@ extension Verb {
       throw Failure(
         .unsupported, "no case of \(device.name) is usable; to see why, run: pinna design \(device.name)")
     }
-    let all = try FeedFilters(of: preset, on: device, sampleRate: rate).ambisonics.reduce(bank) {
+    let all = try FeedFilters(of: preset, on: device, sampleRate: rate).onDemand.reduce(bank) {
       try $0.adding($1)
     }
     try folder.write(last: "filters.json") { scratch in
@@ -61,7 +61,7 @@ extension Verb {
         destination: destination)
     }
     let report = ExportReport(
-      folder: folder.path, absolutePath: destination, format: format, bank: bank, preset: preset,
+      folder: folder.path, absolutePath: destination, format: format, bank: all, preset: preset,
       device: device)
     arguments.print(json: report.json, text: report.text)
     return .done
@@ -82,13 +82,14 @@ private struct ExportReport {
   /// exported.
   private var command: String? {
     guard let program = format.program, let absolutePath,
-      let filterCase = try? device.filterCase(for: preset.selection)
+      (try? device.check(preset.selection)) != nil
     else {
       return nil
     }
     let name =
       preset.feeds.isEmpty
-      ? bank.configurationName(of: filterCase, for: program) : FilterBank.feedsName(for: program)
+      ? bank.configurationName(of: preset.selection.filterCase, for: program)
+      : FilterBank.feedsName(for: program)
     let path = name.map { "\(absolutePath)/\($0)" }
     return path.map { "\(program.command) \(Shell.word($0))" }
   }

@@ -1,26 +1,28 @@
 import Acoustics
+import FilterBanks
 import FilterDesign
 import Messages
 import Presets
 import Rendering
 
-/// The filters of a preset's feeds besides `main`.
+/// The filters of a preset's case and feeds.
 struct FeedFilters {
-  /// Those of B-format, which the device's own do not contain.
-  private(set) var ambisonics: [FilterBank] = []
+  /// Those that the device's own do not contain: of looks and B-format.
+  private(set) var onDemand: [FilterBank] = []
 
   /// - Throws: `Failure` if the device's filters do not make a feed work, in the words of `feed add`.
   init(of preset: Preset, on device: Device, sampleRate: Int) throws {
-    for feed in preset.feeds {
-      let isAmbisonic = feed.selection.polarPattern.ambisonicsOrder != nil
+    // A case of the device's own that is not offered is no obstacle to the others.
+    let main = try device.ownDevice(of: preset.selection) == nil ? [] : [(Feed.main, preset.selection)]
+    for (name, selection) in main + preset.feeds.map({ ($0.name, $0.selection) }) {
       do {
-        let own = isAmbisonic ? try device.ambisonics(feed.selection) : device
+        let own = try device.ownDevice(of: selection)
         let sets = try FilterSets(
-          device: own, sampleRate: sampleRate, progress: WorkProgress.designing(device.name))
-        _ = try sets.filters(for: feed.selection, of: own)
-        if isAmbisonic { ambisonics.append(sets.bank) }
+          device: own ?? device, sampleRate: sampleRate, progress: WorkProgress.designing(device.name))
+        _ = try sets.filters(for: selection, of: own ?? device)
+        if own != nil { onDemand.append(sets.bank.looking(selection.effectiveLook)) }
       } catch let error as Unsupported {
-        throw Failure(.unsupported, "the feed \(feed.name) is not possible: \(error)")
+        throw Failure(.unsupported, "the feed \(name) is not possible: \(error)")
       }
     }
   }

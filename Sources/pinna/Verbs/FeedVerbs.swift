@@ -56,6 +56,7 @@ extension FeedReport: PoseReport {
     if let highPassHz { text += String(format: ", high-pass %g Hz", highPassHz) }
     if muted { text += ", muted" }
     text += "; " + (outputs.count == 1 ? "port " : "ports ") + outputs.map(\.name).joined(separator: ", ")
+    if let weak { text += "; weak: " + weak.printable }
     if let obstacle { return text + "; not heard: " + obstacle.printable }
     return isHeard ? text : text + "; being prepared"
   }

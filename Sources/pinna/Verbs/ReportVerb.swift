@@ -6,6 +6,7 @@ import Glibc
 import Manifolds
 import Messages
 import Presets
+import Processor
 import Text
 
 extension Verb {
@@ -25,6 +26,11 @@ extension Verb {
       ),
       orderOption,
       Option(
+        "--look", "AZ[,EL]|all|off",
+        "report on a mono pattern that looks there, in degrees as for set (default: the preset's); all: directivity at looks all around"
+      ),
+      lookPatternOption, lookSourceOption,
+      Option(
         "--distance", "CM", "figures for talkers at this distance in cm, 20 to 500, instead of far ones"),
       Option(
         "--draws", "N", "draws of microphone errors for the losses (default: \(ArrayErrors.drawCount))"),
@@ -43,9 +49,21 @@ extension Verb {
         $0, format: format, isSeparate: arguments.has("--separate"), replacing: arguments.has("--force"))
     }
     var measured = try arguments.withoutMicrophones(arguments.withHRTF(device))
-    if let ambisonics { measured = try measured.ambisonics(preset.selection.with(ambisonics, on: measured)) }
+    if arguments["--look"]?.lowercased() == "all" {
+      return try reportOnAllLooks(arguments, preset, measured, rate, folder)
+    }
+    var look: Look?
+    if let ambisonics {
+      guard arguments["--look"] == nil else {
+        throw Failure(.usage, "--look is of mono patterns, and --format ambix of B-format; give one")
+      }
+      measured = try measured.ambisonics(preset.selection.with(ambisonics, on: measured))
+    } else if let selection = try arguments.look(of: preset, on: measured) {
+      look = selection.look
+      measured = try measured.ownDevice(of: selection) ?? measured
+    }
     let measurement = try Measurement(
-      preset: preset.name, device: measured,
+      preset: preset.name, device: measured, look: look,
       sampleRate: rate, draws: try arguments.integer("--draws", in: 0...10_000) ?? ArrayErrors.drawCount,
       isCalibrated: arguments.has("--calibrated"),
       distance: try arguments.integer("--distance", in: 20...500).map { Double($0) / 100 })
@@ -72,6 +90,52 @@ extension Verb {
   }
 }
 
+extension Verb {
+  /// `report --look all`.
+  private static func reportOnAllLooks(
+    _ arguments: Arguments, _ preset: Preset, _ device: Device, _ rate: Int, _ folder: PlotFolder?
+  ) throws -> ExitStatus {
+    guard arguments["--format"] != Arguments.ambix, arguments["--distance"] == nil,
+      arguments["--draws"] == nil
+    else {
+      throw Failure(
+        .usage, "--look all goes with neither --format ambix nor --distance nor --draws; leave those out")
+    }
+    var setting = Setting(preset: preset, device: device)
+    try setting.apply(
+      [Change.Key.dataSource, .pattern].compactMap { key in
+        try arguments["--" + key.rawValue].map { try Change(key, $0) }
+      } + [.look(Look(azimuth: 0)!)])
+    let selection = setting.selection
+    let source = try device.dataSource(named: selection.dataSource)
+    let looks = LookFigures.looks(of: source, on: device, selection.inputOrientation)
+    let show = WorkProgress.show("designing \("look".counted(looks.count)) of \(device.name)")
+    let banks = try looks.enumerated().map { n, look in
+      show(Double(n) / Double(looks.count))
+      var looking = selection
+      looking.look = look
+      return (
+        look, try FilterBank.ready(device: try device.ownDevice(of: looking) ?? device, sampleRate: rate)
+      )
+    }
+    show(1)
+    let manifold = DeviatingManifold(
+      try referenceManifold(
+        for: device, solutions: BoxSolutions(folder: CacheFolder.bodies),
+        progress: WorkProgress.show("measuring \(device.name)")), deviations: device.deviations)
+    let figures = try LookFigures(selection, of: device, banks: banks, manifold: manifold)
+    let table = LookTable(figures: figures, name: preset.name, sampleRate: rate)
+    try folder?.write(LookPlots(figures: figures, table: table))
+    if arguments.isJSON {
+      Tool.say(json: json(figures))
+    } else {
+      Tool.say(table.text)
+      if let folder { Tool.say("\nThe plots are in \(folder.path)/index.html.") }
+    }
+    return .done
+  }
+}
+
 /// The filters of a preset's device, and their figures on a manifold other than the design's.
 struct Measurement {
   let preset: String
@@ -83,16 +147,20 @@ struct Measurement {
   let isCalibrated: Bool
   let report: Report
 
-  /// - Parameter distance: of the talkers, in metres; nil for plane waves.
+  /// - Parameters:
+  ///   - look: of the device's only case, if it was made for one (`Device.ownDevice`).
+  ///   - distance: of the talkers, in metres; nil for plane waves.
   init(
-    preset: String, device: Device, sampleRate: Int, draws: Int, isCalibrated: Bool, distance: Double?
+    preset: String, device: Device, look: Look?, sampleRate: Int, draws: Int, isCalibrated: Bool,
+    distance: Double?
   ) throws {
     self.draws = draws
     self.isCalibrated = isCalibrated
     self.preset = preset
     self.device = device
     bank = try FilterBank.ready(
-      device: device, sampleRate: sampleRate, progress: WorkProgress.designing(device.name))
+      device: device, sampleRate: sampleRate, progress: WorkProgress.designing(device.name)
+    ).looking(look)
     let show = WorkProgress.show("measuring \(device.name)")
     // Half of the progress: solving a box with finer panels takes about as long as the figures.
     // The array as it is: the filters undo the deviations of its microphones.

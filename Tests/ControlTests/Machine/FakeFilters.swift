@@ -3,7 +3,7 @@ import FilterDesign
 import Foundation
 import Rendering
 
-/// Filters of one tap for every case of a device. Their remarks are the names of the microphones that they do without.
+/// Filters of one tap for every case of a device. Those of a device with one case, as are made for looks, are weak. Their remarks are the names of the microphones that they do without.
 enum FakeFilters {
   private struct Key: Hashable {
     let device: Device
@@ -25,6 +25,8 @@ enum FakeFilters {
         FilterBank(
           device: device.name, sampleRate: rate, microphones: microphones, delayFrames: 0, tapCount: 1,
           cases: device.filterCases.map { FilterCoefficients(filterCase: $0, taps: taps) },
+          weaknesses: device.filterCases.count == 1
+            ? [CaseRemark(filterCase: device.filterCases[0], text: "it is a fake")] : [],
           remarks: missing.sorted()))
       made[key] = sets
       return sets

@@ -7,6 +7,7 @@ import Processor
 import Realtime
 import Recording
 import Rendering
+import Threads
 
 /// A world in which nothing happens by itself: a test completes jobs, runs periods and advances the clock.
 final class FakeWorld: AudioWorld {
@@ -19,6 +20,9 @@ final class FakeWorld: AudioWorld {
     []
   /// The filters that are got ready before a microphone fails, the newest last.
   private(set) var preparations: [(microphone: String, job: Job<Void>)] = []
+  private var nearbyDesigns: [(device: Device, rate: Int, isGivenUp: Locked<Bool>, job: Job<FilterSets>)] = []
+  /// The devices of looks that are designed though nobody waits for them.
+  var nearby: [Device] { nearbyDesigns.filter { !$0.isGivenUp.withLock { $0 } }.map(\.device) }
   private(set) var takes: [FakeTake] = []
   private(set) var players: [FakePlayer] = []
   private(set) var clients: [FakeClient] = []
@@ -36,6 +40,14 @@ final class FakeWorld: AudioWorld {
   func design(_ device: Device, sampleRate: Int) -> Job<FilterSets> {
     let job = Job<FilterSets>.begun()
     designs.append((device, sampleRate, job))
+    return job
+  }
+
+  func designNearby(_ device: Device, sampleRate: Int) -> Job<FilterSets> {
+    let isGivenUp = Locked(false)
+    let job = Job<FilterSets>(onAbandon: { isGivenUp.withLock { $0 = true } })
+    _ = job.begin()
+    nearbyDesigns.append((device, sampleRate, isGivenUp, job))
     return job
   }
 
@@ -122,6 +134,14 @@ final class FakeWorld: AudioWorld {
   func endDesign(_ failure: Failure? = nil) {
     guard !designs.isEmpty else { return }
     let (device, rate, job) = designs.removeFirst()
+    job.finish(failure.map { .failure($0) } ?? .success(FakeFilters.sets(device, rate: rate)))
+  }
+
+  /// Ends the oldest of those that nobody waits for.
+  func endNearby(_ failure: Failure? = nil) {
+    nearbyDesigns.removeAll { $0.isGivenUp.withLock { $0 } }
+    guard !nearbyDesigns.isEmpty else { return }
+    let (device, rate, _, job) = nearbyDesigns.removeFirst()
     job.finish(failure.map { .failure($0) } ?? .success(FakeFilters.sets(device, rate: rate)))
   }
 }

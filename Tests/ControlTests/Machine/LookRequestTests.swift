@@ -82,6 +82,23 @@ import Testing
     #expect(rig.status.look == nil && rig.status.polarPattern == .cardioid)
   }
 
+  @Test("the answer to a look, of main or a feed, and status say what the pattern is weak in there")
+  func weakness() {
+    let rig = Rig.live()
+    let request = look(rig, "60")
+    #expect(rig.status.weak == nil)
+    rig.endDesign()
+    rig.run(periods: 10)
+    #expect(request.answer["weak"] as? String == "it is a fake" && rig.status.weak == "it is a fake")
+    rig.addFeed(0, gain: 2)
+    rig.world.client?.endFeedJob()
+    rig.run(periods: 10)
+    #expect(rig.status.feeds?.first?.weak == "it is a fake")
+    rig.set(["look": "off"], gain: 3)
+    rig.run(periods: 10)
+    #expect(rig.status.weak == nil)
+  }
+
   @Test("a look with a pattern that favours no direction is refused, and changes nothing")
   func contradiction() {
     let rig = Rig.live()

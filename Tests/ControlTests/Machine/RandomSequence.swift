@@ -19,6 +19,7 @@ enum RigEvent: Int, CaseIterable {
   case playerOpens, playerFails, playbackRunsOut, periodIsSet, periodIsRefused
   case transportRolls, transportStops
   case microphoneFails, microphoneReturns, fallbackEnds, fallbackFails
+  case nearbyEnds, nearbyFails
   case graphStalls, newClientRuns, newClientStalls
   case serverGoes, rateChanges, requesterGoes, millisecond, tenthOfSecond, seconds
 
@@ -86,7 +87,9 @@ struct RandomSequence {
     let times =
       switch event {
       case .period, .periods: 5
-      case .openSucceeds, .designEnds, .prepareEnds, .takeOpens, .feedEnds, .playerOpens, .closeEnds: 4
+      case .nearbyEnds, .openSucceeds, .designEnds, .prepareEnds, .takeOpens, .feedEnds, .playerOpens,
+        .closeEnds:
+        4
       case .startTake, .setGain, .setOtherDevice, .millisecond, .tenthOfSecond: 3
       case .stop, .serverGoes: 2
       case .armTake, .setHomeDevice, .takeEnds, .play, .stopTake, .graphStalls, .newClientRuns: 2
@@ -191,6 +194,9 @@ struct RandomSequence {
     case .fallbackEnds, .fallbackFails:
       guard !world.fallbacks.isEmpty else { return false }
       world.endFallback(event == .fallbackFails ? failure : nil)
+    case .nearbyEnds, .nearbyFails:
+      guard !world.nearby.isEmpty else { return false }
+      world.endNearby(event == .nearbyFails ? failure : nil)
     case .graphStalls:
       guard client?.engine != nil, noise.next() % 4 == 0 else { return false }
       rig.stall(.seconds(5), every: .milliseconds(250))
@@ -244,6 +250,9 @@ struct RandomSequence {
     if rig.world.client?.lacksFilters ?? false {
       throw violated(step, "a change was posted without its filters")
     }
+    if rig.world.nearby.count > (processor.state.kind == .live ? 1 : 0) {
+      throw violated(step, "looks that nobody waits for are designed when something else is to be done")
+    }
     if processor.takes.closing.count > Takes.maxClosing + 1 {
       throw violated(step, "too many takes are closing")
     }
@@ -258,6 +267,7 @@ struct RandomSequence {
       world.endOpening(.success(48000))
       while !world.designs.isEmpty { world.endDesign() }
       while !world.fallbacks.isEmpty { world.endFallback() }
+      world.endNearby()
       if let client = world.client {
         client.endPreparing()
         while !client.feedJobs.isEmpty { client.endFeedJob() }
