@@ -261,7 +261,7 @@ let package = Package(
     .testTarget(
       name: "RenderingTests",
       dependencies: [
-        "Rendering", "Realtime", "FilterBanks", "FilterDesign", "HeadResponses", "Manifolds", "Numerics", "Presets",
+        "Rendering", "Realtime", "FilterBanks", "FilterDesign", "Manifolds", "Numerics", "Presets",
         "Acoustics",
         "TestSupport",
       ]),

@@ -40,7 +40,7 @@ public final class PoseSocket {
   }
 
   /// The newest pose of at most 64 packets, so that a flood cannot keep the thread here; nil if none told one.
-  func newest(after present: TrackedPose) -> TrackedPose? {
+  package func newest(after present: TrackedPose) -> TrackedPose? {
     var newest: TrackedPose?
     for _ in 0..<64 {
       guard let packet = UDPAddress.receive(&buffer, through: descriptor) else { break }

@@ -35,7 +35,9 @@ struct NearbyDesigns {
   mutating func choose(around centres: [Selection], on device: Device, isDesigned: (Selection) -> Bool) {
     guard centres != self.centres else { return }
     self.centres = centres
-    let all = centres.flatMap(\.nearbyPoses) + Self.looks(around: centres, on: device)
+    // What is heard now comes first.
+    let looks = Self.looks(around: centres, on: device)
+    let all = centres.flatMap(\.presentPoses) + looks.prefix(centres.count) + centres.flatMap(\.laterPoses) + looks
     var known: Set<Selection> = []
     remaining = all.filter { known.insert($0).inserted }.prefix(Self.most).filter {
       !impossible.contains($0) && $0 != job?.key.selection && !isDesigned($0)
@@ -133,19 +135,28 @@ extension Selection {
     return selection
   }
 
-  /// The stereo cases that a pose needs and will need, each after those from which it is designed: those around this
-  /// pose, then the circles of what moves, the nearest to no pose first.
-  fileprivate var nearbyPoses: [Selection] {
-    guard polarPattern == .stereo, !follows.isEmpty else { return [] }
+  /// The stereo cases around this pose, each after those from which it is designed.
+  fileprivate var presentPoses: [Selection] {
     let rolls = follows.contains(.roll) ? [0, Pose.step, -Pose.step] : [0]
     let yaws = follows.contains(.yaw) ? [0, Pose.step, -Pose.step] : [0]
-    var poses = rolls.flatMap { roll in
-      yaws.flatMap { yaw in Pose(roll: pose.roll + roll, yaw: pose.yaw + yaw).way }
-    }
+    return posed(
+      rolls.flatMap { roll in
+        yaws.flatMap { yaw in Pose(roll: pose.roll + roll, yaw: pose.yaw + yaw).way }
+      })
+  }
+
+  /// Those of the circles of what moves, the nearest to no pose first.
+  fileprivate var laterPoses: [Selection] {
+    var poses: [Pose] = []
     for angle in stride(from: Pose.step, through: 180, by: Pose.step).flatMap({ [$0, -$0] }) {
       if follows.contains(.roll) { poses.append(Pose(roll: angle)) }
       if follows.contains(.yaw) { poses.append(Pose(roll: pose.roll, yaw: angle)) }
     }
+    return posed(poses)
+  }
+
+  private func posed(_ poses: [Pose]) -> [Selection] {
+    guard polarPattern == .stereo, !follows.isEmpty else { return [] }
     return poses.map {
       var selection = self
       (selection.pose, selection.follows, selection.look) = ($0, [], nil)

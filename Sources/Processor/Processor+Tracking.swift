@@ -95,7 +95,7 @@ extension Processor {
     guard let posted = tracking.posted[ticket] else { return false }
     tracking.began(posted.feed, at: frame, posted.selection)
     if let takeFrame, let take = (state.take ?? takeAtStop)?.take {
-      take.addTurn(Sidecar.Turn(posted.selection, frame: takeFrame + take.preRollFrames, feed: posted.feed))
+      take.addTurn(Sidecar.Turn(posted.selection, frame: takeFrame + take.preRollFrames, feed: Tracking.file(posted.feed)))
     }
     return true
   }
@@ -108,7 +108,7 @@ extension Processor {
   /// - Parameter frame: the engine's frame with which the take began after its pre-roll.
   func noteTurns(in take: any TakeRecording, from frame: Int) {
     for (feed, frame, selection) in tracking.history(from: frame - take.preRollFrames) {
-      take.addTurn(Sidecar.Turn(selection, frame: frame, feed: feed))
+      take.addTurn(Sidecar.Turn(selection, frame: frame, feed: Tracking.file(feed)))
     }
   }
 }

@@ -19,6 +19,9 @@ struct Tracking {
   private var history: [String: [(frame: Int, selection: Selection)]] = [:]
   private static let historyLimit = 16_384
 
+  /// A feed's name in sidecars: nil for `main`.
+  static func file(_ feed: String) -> String? { Feed.isMain(feed) ? nil : feed }
+
   /// The pose that counts; nil before the first.
   var pose: TrackedPose? { latest?.pose.relative(to: centre) }
 

@@ -7,8 +7,8 @@ public enum AnswerSamples {
     "controller":"camera","dataSource":"Front","device":"pair",\#
     "droppedPackets":6,"dspLoad":12.25,"fallback":{"missing":[{"fault":"invalid","name":"right"}],\#
     "obstacle":"the disk is full","without":["right"]},\#
-    "feeds":[{"dataSource":"Front","gainDB":-6,"highPassHz":80,"inputOrientation":"portrait","isHeard":false,"look":[60,0],"muted":true,"name":"anna",\#
-    "obstacle":"there is no port","outputs":[{"name":"anna","peakDB":-12,"rmsDB":-24}],"polarPattern":"cardioid","weak":"it hears behind"}],"format":1,"gainDB":-3.5,"highPassHz":80,"input":{"name":"Two microphones",\#
+    "feeds":[{"dataSource":"Front","follow":["look"],"gainDB":-6,"highPassHz":80,"inputOrientation":"portrait","isHeard":false,"look":[60,0],"muted":true,"name":"anna",\#
+    "obstacle":"there is no port","outputs":[{"name":"anna","peakDB":-12,"rmsDB":-24}],"polarPattern":"cardioid","roll":20,"weak":"it hears behind","yaw":-15}],"follow":["roll","yaw"],"format":1,"gainDB":-3.5,"highPassHz":80,"input":{"name":"Two microphones",\#
     "portType":"usbAudio","uid":"pair"},"inputChannels":2,"inputOrientation":"landscapeLeft",\#
     "lastTake":{"endedBecause":"the JACK server ended","fault":"64 frames are silence","frames":480,\#
     "path":"/takes/b.wav"},"latencyFrames":64,"layout":{"left":"top","right":"bottom"\#
@@ -20,11 +20,11 @@ public enum AnswerSamples {
     "output":{"choice":"speaker","portType":"builtInSpeaker","ports":["system:playback_1",\#
     "system:playback_2"]},"period":64,"playback":{"channels":2,"frames":4800,"framesPlayed":1200,\#
     "missedFrames":7,"playing":"/takes/d.wav"},"polarPattern":"stereo","preferred":{"dataSource":"Back",\#
-    "inputOrientation":"portrait","look":[60,0],"polarPattern":"cardioid"},"preparedFallbacks":["left"],"preset":"pair",\#
-    "rejectedSamples":3,"sampleRate":48000,"server":"stalled","state":"recording","take":{"channels":2,\#
+    "inputOrientation":"portrait","look":[60,0],"polarPattern":"cardioid","roll":30,"yaw":-20},"preparedFallbacks":["left"],"preset":"pair",\#
+    "rejectedSamples":3,"roll":40,"sampleRate":48000,"server":"stalled","state":"recording","take":{"channels":2,\#
     "fault":"the disk is full","frames":960,"length":10800,"loss":"/takes was removed","markers":2,"path":"/takes/a.wav",\#
-    "secondsLeft":90,"title":"Second verse"},"unpreparedPeriods":5,"warnings":["no microphone is connected",\#
-    "the disk is slow"],"weak":"it is omnidirectional below 200 Hz","xruns":1}
+    "secondsLeft":90,"title":"Second verse"},"tracker":{"pitch":4.5,"roll":-2,"secondsAgo":0.25,"yaw":12},"unpreparedPeriods":5,"warnings":["no microphone is connected",\#
+    "the disk is slow"],"weak":"it is omnidirectional below 200 Hz","xruns":1,"yaw":50}
     """#
   /// A status without any optional key.
   public static let mono = #"""
@@ -57,9 +57,9 @@ public enum AnswerSamples {
     """#
   /// A change to stereo that is kept for later.
   public static let keptChange = #"""
-    {"dataSource":"Front","gainDB":6,"highPassHz":40.5,"input":"pair","inputChannels":2,"inputOrientation":"portrait",\#
+    {"dataSource":"Front","follow":["look"],"gainDB":6,"highPassHz":40.5,"input":"pair","inputChannels":2,"inputOrientation":"portrait",\#
     "kept":"the session camera controls the route; this is set when it ends","layout":{"left":"right",\#
-    "right":"left","sides":{"left":"+x, microphone left","right":"-x, microphone right"}},"listening":"left","look":[60,0],"muted":true,"polarPattern":"stereo","preset":"pair","weak":"it is omnidirectional below 200 Hz"}
+    "right":"left","sides":{"left":"+x, microphone left","right":"-x, microphone right"}},"listening":"left","look":[60,0],"muted":true,"polarPattern":"stereo","preset":"pair","roll":30,"weak":"it is omnidirectional below 200 Hz","yaw":-15}
     """#
   /// A change to a mono pattern.
   public static let monoChange = #"""

@@ -232,7 +232,7 @@ struct TakeMicrophones {
     // From each frame on: without which microphones, and what is played of a selection that follows.
     var listed: [(frame: Int, without: Set<String>?, turn: Sidecar.Turn?)] =
       sidecar.fallbacks(from: 0, of: feed).map { (engine($0.frame), Set($0.without), nil) }
-    listed += (sidecar.turns ?? []).filter { $0.feed == feed || feed == nil && $0.feed.map(Feed.isMain) ?? false }
+    listed += (sidecar.turns ?? []).filter { $0.feed == feed }
       .map { (engine($0.frame), nil, $0) }
     listed = listed.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }
       .map(\.element)

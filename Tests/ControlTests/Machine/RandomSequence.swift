@@ -1,3 +1,4 @@
+import Acoustics
 import Foundation
 import Messages
 import Processor
@@ -8,7 +9,7 @@ import TestSupport
 /// An event that can happen to a processor.
 enum RigEvent: Int, CaseIterable {
   // Requests.
-  case setGain, setPattern, setLook, setMute, setOtherDevice, setHomeDevice, setUnknown
+  case setGain, setPattern, setLook, setFollow, setMute, setOtherDevice, setHomeDevice, setUnknown
   case addFeed, setFeed, removeFeed
   case startTake, armTake, stopTake, play, stopPlayback, cancelChange, requestPeriod, stop
   // The callback, the disk, JACK, the clock.
@@ -19,7 +20,7 @@ enum RigEvent: Int, CaseIterable {
   case playerOpens, playerFails, playbackRunsOut, periodIsSet, periodIsRefused
   case transportRolls, transportStops
   case microphoneFails, microphoneReturns, fallbackEnds, fallbackFails
-  case nearbyEnds, nearbyFails
+  case nearbyEnds, nearbyFails, poseComes, poseIsCentre
   case graphStalls, newClientRuns, newClientStalls
   case serverGoes, rateChanges, requesterGoes, millisecond, tenthOfSecond, seconds
 
@@ -90,7 +91,7 @@ struct RandomSequence {
       case .nearbyEnds, .openSucceeds, .designEnds, .prepareEnds, .takeOpens, .feedEnds, .playerOpens,
         .closeEnds:
         4
-      case .startTake, .setGain, .setOtherDevice, .millisecond, .tenthOfSecond: 3
+      case .startTake, .setGain, .setOtherDevice, .millisecond, .tenthOfSecond, .poseComes: 3
       case .stop, .serverGoes: 2
       case .armTake, .setHomeDevice, .takeEnds, .play, .stopTake, .graphStalls, .newClientRuns: 2
       default: 1
@@ -111,6 +112,9 @@ struct RandomSequence {
     case .setLook:
       let look = ["0", "60", "60,30", "-120", "off"][Int(noise.next() % 5)]
       ask { $0.set(["look": look], gain: $1) }
+    case .setFollow:
+      let word = ["off", "look", "roll,look", "yaw"][Int(noise.next() % 4)]
+      ask { $0.set(["follow": word, "pattern": "cardioid"], gain: $1) }
     case .setMute:
       let word = noise.next() % 2 == 0 ? "on" : "off"
       ask { $0.set(["mute": word], gain: $1) }
@@ -120,7 +124,8 @@ struct RandomSequence {
     case .addFeed: ask { $0.addFeed(feed, gain: $1) }
     case .setFeed:
       let look = ["60", "-60", nil, nil, nil][Int(noise.next() % 5)]
-      ask { $0.setFeed(feed, look: look, gain: $1) }
+      let follow = ["look", "off", nil, nil][Int(noise.next() % 4)]
+      ask { $0.setFeed(feed, look: look, follow: follow, gain: $1) }
     case .removeFeed: ask { rig, _ in rig.removeFeed(feed) }
     case .startTake: ask { rig, _ in rig.startTake() }
     case .armTake: ask { rig, _ in rig.armTake() }
@@ -194,6 +199,10 @@ struct RandomSequence {
     case .fallbackEnds, .fallbackFails:
       guard !world.fallbacks.isEmpty else { return false }
       world.endFallback(event == .fallbackFails ? failure : nil)
+    case .poseComes:
+      rig.processor.track(
+        TrackedPose(yaw: Double(noise.next() % 360), pitch: 0, roll: Double(noise.next() % 360)))
+    case .poseIsCentre: try? rig.processor.centre()
     case .nearbyEnds, .nearbyFails:
       guard !world.nearby.isEmpty else { return false }
       world.endNearby(event == .nearbyFails ? failure : nil)
@@ -250,7 +259,7 @@ struct RandomSequence {
     if rig.world.client?.lacksFilters ?? false {
       throw violated(step, "a change was posted without its filters")
     }
-    if rig.world.nearby.count > (processor.state.kind == .live ? 1 : 0) {
+    if rig.world.nearby.count > ([.live, .recording].contains(processor.state.kind) ? 1 : 0) {
       throw violated(step, "looks that nobody waits for are designed when something else is to be done")
     }
     if processor.takes.closing.count > Takes.maxClosing + 1 {

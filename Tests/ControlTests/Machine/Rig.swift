@@ -135,8 +135,10 @@ final class Rig {
     }
   }
   @discardableResult
-  func setFeed(_ n: Int, look: String? = nil, gain: Int) -> SentRequest {
-    let words = ["gain", "\(Self.decibels(gain))"] + (look.map { ["look", $0] } ?? [])
+  func setFeed(_ n: Int, look: String? = nil, follow: String? = nil, gain: Int) -> SentRequest {
+    let words =
+      ["gain", "\(Self.decibels(gain))"] + (look.map { ["look", $0] } ?? [])
+      + (follow.map { ["follow", $0] } ?? [])
     return ask("set --feed") { try $0.setFeed("feed\(n)", FeedWords(words[...]), $1) }
   }
   @discardableResult
