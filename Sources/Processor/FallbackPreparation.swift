@@ -17,6 +17,7 @@ struct FallbackPreparation {
   private var job: (microphone: String, job: Job<Void>, deadline: ContinuousClock.Instant)?
   private var begin: ContinuousClock.Instant?
   private(set) var hasBegun = false
+  var isRunning: Bool { job != nil }
 
   /// Something happens that needs the processor.
   mutating func pause() {
@@ -58,6 +59,8 @@ extension Processor {
     guard state.kind == .live, change == nil, let filters, device.microphones.count > 1, fallback.job == nil,
       fallback.watch.missing.isEmpty, fallback.chosen.isEmpty
     else { return fallback.preparation.pause() }
+    // Two designs at a time take the memory of both.
+    guard fallback.preparation.isRunning || !onDemand.nearby.isBusy else { return }
     fallback.preparation.advance(device.microphones.map(\.name), now: world.now) {
       world.prepareFallback(for: device, without: $0, sampleRate: filters.sampleRate)
     }
