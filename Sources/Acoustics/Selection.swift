@@ -35,6 +35,9 @@ public struct Selection: Hashable, Sendable {
 
   /// Nil for mono patterns, too.
   public var effectivePose: Pose { polarPattern.isOriented ? pose : .none }
+  /// What keys and MIDI controllers turn; nil for stereo and B-format, of which they do not make mono, as a look that is
+  /// given does.
+  public var turnableLook: Look? { polarPattern.isOriented ? nil : look ?? .ahead }
 
   /// The filter case of this selection.
   public var filterCase: FilterCase {

@@ -159,6 +159,8 @@ package struct StatusReport: Codable, Sendable {
   package var tracker: TrackerReport?
   /// What the pattern is weak in at its look; `inputs` says it of data sources.
   package var weak: String?
+  /// The look whose filters are being designed, while the nearest play; nil for none.
+  package var designing: Look?
   package var preferred = Preferred()
   /// Nil for mono patterns.
   package var layout: StereoLayout?
@@ -218,4 +220,11 @@ package struct StatusReport: Codable, Sendable {
   package var feeds: [FeedReport]?
 
   package init() {}
+
+  /// What plays while filters are being designed, as a sentence without a full stop; nil if what is wanted does.
+  package var designText: String? {
+    if let designing { return "filters at \(designing) are being designed; until then the nearest play" }
+    guard preferred.dataSource == dataSource, preferred.roll != roll || preferred.yaw != yaw else { return nil }
+    return "filters for the pose are being designed; until then the nearest play"
+  }
 }

@@ -5,6 +5,13 @@ import Messages
 import Realtime
 
 extension Processor {
+  /// What is wanted, with the case whose filters are being designed for `main`.
+  package var asked: Setting {
+    var setting = wanted
+    if let aim = onDemand.aim { setting.selection = aim.selection }
+    return setting
+  }
+
   private var reportedState: StatusReport.State {
     switch state {
     case .armed: .armed
@@ -23,8 +30,7 @@ extension Processor {
     droppedPackets: Int, deferredChanges: [Change], controller: String?, midi: MIDIReport? = nil
   ) -> StatusReport {
     let readings = client?.readings ?? Readings()
-    var preferred = change?.setting ?? wanted
-    if change == nil, let aim = onDemand.aim { preferred.selection = aim.selection }
+    var preferred = change?.setting ?? asked
     try? preferred.apply(deferredChanges)
     let statistics = readings.statistics
     let setting = inForce
@@ -44,6 +50,7 @@ extension Processor {
     report.follow = setting.selection.followed
     report.tracker = trackerReport
     report.weak = weakness(of: setting.selection, on: setting.device)
+    report.designing = onDemand.aim?.selection.effectiveLook
     report.preferred.look = preferred.selection.effectiveLook
     report.preferred.roll = preferred.selection.roll
     report.preferred.yaw = preferred.selection.yaw

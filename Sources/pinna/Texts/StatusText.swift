@@ -24,7 +24,7 @@ extension SettingReport {
   /// One line: the selection, and where left and right are.
   fileprivate var settingText: String {
     var text = "\(preset): \(dataSource), \(polarPattern.phrase)"
-    if let look { text += look.phrase }
+    if let look { text += " at \(look)" }
     if let listening {
       text += "; only the microphone \(listening) is heard"
     } else if let layout {
@@ -37,34 +37,6 @@ extension SettingReport {
   }
 }
 
-/// How device and listener are turned.
-package protocol PoseReport {
-  var roll: Double? { get }
-  var yaw: Double? { get }
-  var follow: [Followed]? { get }
-}
-
-extension PoseReport {
-  /// ", rolled by 30°, turned by -15°, following roll"; empty without a pose.
-  var poseText: String {
-    (roll.map { String(format: ", rolled by %g°", $0) } ?? "")
-      + (yaw.map { String(format: ", turned by %g°", $0) } ?? "")
-      + (follow.map { ", following " + $0.map(\.rawValue).joined(separator: " and ") } ?? "")
-  }
-}
-
-extension StatusReport.Preferred: PoseReport {
-  package var follow: [Followed]? { nil }
-}
-
-extension Look {
-  /// " at 60°", or " at 60°, 10° up"
-  var phrase: String {
-    let text = String(format: " at %g°", azimuth)
-    if elevation == 0 { return text }
-    return text + String(format: ", %g° ", abs(elevation)) + (elevation > 0 ? "up" : "down")
-  }
-}
 
 extension StereoLayout {
   fileprivate var text: String {
@@ -109,16 +81,6 @@ extension StatusReport: SettingReport {
       + changeLines + [trackerText, designText].compactMap(\.self)
       + routeLines)
       .joined(separator: "\n")
-  }
-
-  /// Nil while the wanted look is heard.
-  private var designText: String? {
-    guard preferred.dataSource == dataSource else { return nil }
-    if let wanted = preferred.look, wanted != look {
-      return "filters\(wanted.phrase) are being designed; until then the nearest play"
-    }
-    guard preferred.roll != roll || preferred.yaw != yaw else { return nil }
-    return "filters for this pose\(preferred.poseText) are being designed; until then the nearest play"
   }
 
   private var trackerText: String? {

@@ -49,7 +49,7 @@ extension Verb {
 extension FeedReport: PoseReport {
   /// One line: "anna: Left, cardioid, -3 dB; ports anna".
   var text: String {
-    var text = "\(name): \(dataSource), \(polarPattern.phrase)\(look?.phrase ?? "")"
+    var text = "\(name): \(dataSource), \(polarPattern.phrase)\(look.map { " at \($0)" } ?? "")"
     if polarPattern.isOriented { text += ", \(inputOrientation.rawValue)" }
     text += poseText
     if gainDB != 0 { text += String(format: ", %+g dB", gainDB) }
