@@ -29,17 +29,37 @@ public struct Look: Hashable, Sendable {
     self = Look(azimuth: azimuth, elevation: elevation)!
   }
 
+  /// Along the data source's forward.
+  public static let ahead = Look(azimuth: 0)!
+
+  /// Turned by angles in degrees. The azimuth goes round, the elevation ends straight up and down.
+  public func turned(left: Double, up: Double) -> Look {
+    let elevation = min(max(self.elevation + up, Self.elevations.lowerBound), Self.elevations.upperBound)
+    return Look(azimuth: (azimuth + left).remainder(dividingBy: 360), elevation: elevation)!
+  }
+
   /// "60", or "60,-10".
   public var word: String {
-    let words = (elevation == 0 ? [azimuth] : [azimuth, elevation]).map {
-      $0 == $0.rounded() ? "\(Int($0))" : "\($0)"
-    }
-    return words.joined(separator: ",")
+    (elevation == 0 ? [azimuth] : [azimuth, elevation]).map(Self.degrees).joined(separator: ",")
+  }
+
+  /// Without a fraction where there is none.
+  private static func degrees(_ angle: Double) -> String {
+    angle == angle.rounded() ? "\(Int(angle))" : "\(angle)"
   }
 
   /// In the device frame.
   public func direction(in frame: HeadFrame) -> Direction {
     frame.direction(azimuth: .degrees(azimuth), elevation: .degrees(elevation))
+  }
+}
+
+extension Look: CustomStringConvertible {
+  /// "60°", or "60°, 10° down".
+  public var description: String {
+    let azimuth = Self.degrees(azimuth) + "°"
+    if elevation == 0 { return azimuth }
+    return "\(azimuth), \(Self.degrees(abs(elevation)))° " + (elevation > 0 ? "up" : "down")
   }
 }
 
@@ -50,6 +70,15 @@ extension Device {
     let all = [orientation, .ofMono(along: source.forward)]
     return all.lazy.compactMap { HeadFrame(forward: source.forward, orientation: $0) }.first!
   }
+
+  /// Whether microphones stand above each other as the device is held, and so tell what is above from what is below.
+  public func hasHeight(in frame: HeadFrame) -> Bool {
+    let heights = microphones.map { $0.position.dot(frame.up.vector) }
+    return heights.max()! - heights.min()! > Self.leastHeight
+  }
+
+  /// In metres; a tenth of a wavelength at 7 kHz.
+  private static let leastHeight = 0.005
 
   /// The device with one case: the mono pattern of `selection` in the direction of its look. Its filters come from all
   /// microphones.

@@ -26,6 +26,10 @@ public struct Selection: Hashable, Sendable {
   /// Nil for stereo and B-format, too.
   public var effectiveLook: Look? { polarPattern.isOriented ? nil : look }
 
+  /// What keys and MIDI controllers turn; nil for stereo and B-format, of which they do not make mono, as a look that is
+  /// given does.
+  public var turnableLook: Look? { polarPattern.isOriented ? nil : look ?? .ahead }
+
   /// The filter case of this selection.
   public var filterCase: FilterCase {
     FilterCase(dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation)

@@ -44,6 +44,7 @@ extension StatusReport {
     report.dataSource = dataSource
     report.polarPattern = polarPattern
     report.inputOrientation = inputOrientation
+    report.look = look
     report.gainDB = gainDB
     report.highPassHz = highPassHz
     report.muted = muted

@@ -135,6 +135,8 @@ package struct StatusReport: Codable, Sendable {
   package var inputOrientation = InputOrientation.portrait
   /// Where the mono pattern looks; nil for the data source's forward.
   package var look: Look?
+  /// The look whose filters are being designed, while the nearest play; nil for none.
+  package var designing: Look?
   package var preferred = Preferred()
   /// Nil for mono patterns.
   package var layout: StereoLayout?
@@ -194,4 +196,9 @@ package struct StatusReport: Codable, Sendable {
   package var feeds: [FeedReport]?
 
   package init() {}
+
+  /// What plays while filters are being designed, as a sentence without a full stop; nil if what is wanted does.
+  package var designText: String? {
+    designing.map { "filters at \($0) are being designed; until then the nearest play" }
+  }
 }

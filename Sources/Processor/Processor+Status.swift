@@ -5,6 +5,13 @@ import Messages
 import Realtime
 
 extension Processor {
+  /// What is wanted, with the case whose filters are being designed for `main`.
+  package var asked: Setting {
+    var setting = wanted
+    if let aim = onDemand.aim { setting.selection = aim.key.selection }
+    return setting
+  }
+
   private var reportedState: StatusReport.State {
     switch state {
     case .armed: .armed
@@ -23,8 +30,7 @@ extension Processor {
     droppedPackets: Int, deferredChanges: [Change], controller: String?, midi: MIDIReport? = nil
   ) -> StatusReport {
     let readings = client?.readings ?? Readings()
-    var preferred = change?.setting ?? wanted
-    if change == nil, let aim = onDemand.aim { preferred.selection = aim.key.selection }
+    var preferred = change?.setting ?? asked
     try? preferred.apply(deferredChanges)
     let statistics = readings.statistics
     let setting = inForce
@@ -39,6 +45,7 @@ extension Processor {
     report.polarPattern = setting.selection.polarPattern
     report.inputOrientation = setting.selection.inputOrientation
     report.look = setting.selection.effectiveLook
+    report.designing = onDemand.aim?.key.selection.effectiveLook
     report.preferred.look = preferred.selection.effectiveLook
     report.preferred.dataSource = preferred.selection.dataSource
     report.preferred.polarPattern = preferred.selection.polarPattern

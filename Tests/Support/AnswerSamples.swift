@@ -4,7 +4,7 @@ public enum AnswerSamples {
   public static let everything = #"""
     {"calibrated":"2026-11-23","calibratedFrom":"file","change":{"device":"phone5","preset":"phone5","progress":0.25},"clippedSamples":4,\#
     "closingTakes":["/takes/c.flac"],"connections":[{"peers":["a:1","b:2"],"port":"left"}],\#
-    "controller":"camera","dataSource":"Front","device":"pair",\#
+    "controller":"camera","dataSource":"Front","designing":[60,0],"device":"pair",\#
     "droppedPackets":6,"dspLoad":12.25,"fallback":{"missing":[{"fault":"invalid","name":"right"}],\#
     "obstacle":"the disk is full","without":["right"]},\#
     "feeds":[{"dataSource":"Front","gainDB":-6,"highPassHz":80,"inputOrientation":"portrait","isHeard":false,"look":[60,0],"muted":true,"name":"anna",\#

@@ -24,7 +24,7 @@ extension SettingReport {
   /// One line: the selection, and where left and right are.
   fileprivate var settingText: String {
     var text = "\(preset): \(dataSource), \(polarPattern.phrase)"
-    if let look { text += look.phrase }
+    if let look { text += " at \(look)" }
     if let listening {
       text += "; only the microphone \(listening) is heard"
     } else if let layout {
@@ -33,15 +33,6 @@ extension SettingReport {
     if gainDB != 0 { text += String(format: ", %+g dB", gainDB) }
     if let highPassHz { text += String(format: ", high-pass %g Hz", highPassHz) }
     return muted ? text + ", muted" : text
-  }
-}
-
-extension Look {
-  /// " at 60°", or " at 60°, 10° up"
-  var phrase: String {
-    let text = String(format: " at %g°", azimuth)
-    if elevation == 0 { return text }
-    return text + String(format: ", %g° ", abs(elevation)) + (elevation > 0 ? "up" : "down")
   }
 }
 
@@ -79,12 +70,6 @@ extension StatusReport: SettingReport {
       + changeLines + [designText].compactMap(\.self)
       + routeLines)
       .joined(separator: "\n")
-  }
-
-  /// Nil while the wanted look is heard.
-  private var designText: String? {
-    guard let wanted = preferred.look, wanted != look, preferred.dataSource == dataSource else { return nil }
-    return "filters\(wanted.phrase) are being designed; until then the nearest play"
   }
 
   private var stateText: String {

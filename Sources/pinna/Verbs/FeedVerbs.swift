@@ -46,7 +46,7 @@ extension Verb {
 extension FeedReport {
   /// One line: "anna: Left, cardioid, -3 dB; ports anna".
   var text: String {
-    var text = "\(name): \(dataSource), \(polarPattern.phrase)\(look?.phrase ?? "")"
+    var text = "\(name): \(dataSource), \(polarPattern.phrase)\(look.map { " at \($0)" } ?? "")"
     if polarPattern.isOriented { text += ", \(inputOrientation.rawValue)" }
     if gainDB != 0 { text += String(format: ", %+g dB", gainDB) }
     if let highPassHz { text += String(format: ", high-pass %g Hz", highPassHz) }
