@@ -1,3 +1,4 @@
+import Acoustics
 import Glibc
 import JackClient
 import Messages
@@ -12,9 +13,9 @@ extension Controller {
   final class MIDI {
     var setup: MIDISetup
     var inbox = MIDIInbox()
-    /// The feeds in which a change that a controller made is still fading in. The next value waits, so that a moving
+    /// The lanes in which a change that a controller made is still fading in. The next value waits, so that a moving
     /// fader makes one crossfade after another instead of superseding itself.
-    var fading: Set<String> = []
+    var fading: Set<Lane> = []
     /// Where each fader, knob and switch was when it was last acted upon, from 0 to 127. Forgotten when it may have
     /// been moved unheard.
     var positions: [MIDIMap.Source: Int] = [:]
@@ -29,6 +30,17 @@ extension Controller {
     init(setup: MIDISetup) { self.setup = setup }
 
     static let complaintInterval = Duration.seconds(5)
+
+    /// What changes one after another: the values of a feed, but for its look, whose filters may have to be designed.
+    struct Lane: Hashable {
+      let feed: String
+      let isLook: Bool
+
+      init(_ controller: MIDIMap.Controller) {
+        feed = controller.feed
+        isLook = controller.target.action == .change(.look)
+      }
+    }
   }
 
   /// Full names of the ports that send MIDI to Pinna.
@@ -56,7 +68,7 @@ extension Controller {
   /// are being read.
   private func isFree(_ event: MIDIInbox.Event) -> Bool {
     guard let controller = event.controller, controller.target.isSetting else { return true }
-    return !midi.fading.contains(controller.feed) && reads.isEmpty
+    return !midi.fading.contains(MIDI.Lane(controller)) && reads.isEmpty
   }
 
   private func act(on event: MIDIInbox.Event) {
@@ -85,13 +97,38 @@ extension Controller {
     request.attempt { try change([.preset(bank.presets[program])], of: nil, request) }
   }
 
-  /// The value that `controller` sets, as `pinna set` takes it.
-  /// - Throws: if its feed does not exist.
+  /// The value that `controller` sets, as `pinna set` takes it; of a look, one angle.
+  /// - Throws: if its feed does not exist, or has no look.
   private func present(_ controller: MIDIMap.Controller) throws -> String {
-    switch controller.target.action {
-    case .change(let key): try processor.wanted.value(of: key, feed: controller.feed).word
-    case .record: SettingValue.flag(processor.state.take != nil).word
-    case .mark: ""
+    switch (controller.target, controller.target.action) {
+    case (.lookAzimuth, _): SettingValue.number(try look(of: controller.feed).azimuth).word
+    case (.lookElevation, _): SettingValue.number(try look(of: controller.feed).elevation).word
+    case (_, .change(let key)): try processor.wanted.value(of: key, feed: controller.feed).word
+    case (_, .record): SettingValue.flag(processor.state.take != nil).word
+    case (_, .mark): ""
+    }
+  }
+
+  /// The look that was asked for last, whether its filters are there or not.
+  private func look(of feed: String) throws -> Look {
+    let selection =
+      Feed.isMain(feed) ? processor.asked.selection : try processor.wanted.feed(named: feed).selection
+    guard let look = selection.turnableLook else {
+      throw Failure(
+        .unsupported, "\(selection.polarPattern.phrase) has no look; choose a mono pattern, such as cardioid")
+    }
+    return look
+  }
+
+  /// `value` as `pinna set` takes it: of a look, with its other angle.
+  private func word(_ value: String, of controller: MIDIMap.Controller) throws -> String {
+    guard let angle = value.decimal else { return value }
+    switch controller.target {
+    case .lookAzimuth:
+      return Look(azimuth: angle, elevation: try look(of: controller.feed).elevation)?.word ?? value
+    case .lookElevation:
+      return Look(azimuth: try look(of: controller.feed).azimuth, elevation: angle)?.word ?? value
+    default: return value
     }
   }
 
@@ -112,9 +149,10 @@ extension Controller {
       let what = what + (value.isEmpty ? "" : " \(value)")
       switch controller.target.action {
       case .change(let key):
-        midi.fading.insert(feed)
-        let request = request(what, about: controller.source) { [unowned self] in midi.fading.remove(feed) }
-        request.attempt { try setFeed(feed, [key.rawValue, value], request) }
+        let lane = MIDI.Lane(controller)
+        midi.fading.insert(lane)
+        let request = request(what, about: controller.source) { [unowned self] in midi.fading.remove(lane) }
+        request.attempt { try setFeed(feed, [key.rawValue, word(value, of: controller)], request) }
       case .record:
         // A toggle that repeats its value is no fault.
         guard value != present else { return }
@@ -216,7 +254,7 @@ extension Controller {
 }
 
 extension MIDIMap.Target {
-  fileprivate enum Action {
+  fileprivate enum Action: Equatable {
     case change(Change.Key)
     case record, mark
   }
@@ -228,6 +266,7 @@ extension MIDIMap.Target {
     case .orientation: .change(.orientation)
     case .pattern: .change(.pattern)
     case .dataSource: .change(.dataSource)
+    case .lookAzimuth, .lookElevation: .change(.look)
     case .highPass: .change(.highPass)
     case .record: .record
     case .marker: .mark

@@ -6,6 +6,8 @@ public struct MIDIMap: Hashable, Sendable {
   public enum Target: String, NamedWord {
     case gain, mute, orientation, pattern
     case dataSource = "data-source"
+    case lookAzimuth = "look-azimuth"
+    case lookElevation = "look-elevation"
     case highPass = "high-pass"
     /// Starts and ends takes.
     case record
@@ -20,6 +22,12 @@ public struct MIDIMap: Hashable, Sendable {
     public var standardScale: Scale {
       switch self {
       case .gain: .range(Range(limits: Decibels.outputGains, unit: "dB", from: -60, to: 0, click: 1))
+      // A knob that is turned to the right looks to the right.
+      case .lookAzimuth:
+        .range(
+          Range(limits: -180...180, unit: "degrees", from: 180, to: -180, click: 5, step: 5, isCircle: true))
+      case .lookElevation:
+        .range(Range(limits: Look.elevations, unit: "degrees", from: -90, to: 90, click: 5, step: 5))
       case .mute, .record: .toggle
       case .orientation: .words(InputOrientation.allCases.map(\.rawValue))
       case .pattern: .words(PolarPattern.allCases.map(\.rawValue))
@@ -52,9 +60,17 @@ public struct MIDIMap: Hashable, Sendable {
     public var to: Double
     /// Change per click of an encoder.
     public var click: Double
+    /// What a fader's values are multiples of.
+    public let step: Double
+    /// Whether both limits are the same value, so that an encoder between them goes round.
+    public let isCircle: Bool
 
-    package init(limits: ClosedRange<Double>, unit: String, from: Double, to: Double, click: Double) {
+    package init(
+      limits: ClosedRange<Double>, unit: String, from: Double, to: Double, click: Double, step: Double = 0.1,
+      isCircle: Bool = false
+    ) {
       (self.limits, self.unit, self.from, self.to, self.click) = (limits, unit, from, to, click)
+      (self.step, self.isCircle) = (step, isCircle)
     }
   }
 

@@ -19,7 +19,7 @@ extension MIDIMap.Controller {
     case .range(let range):
       let value = range.value(at: wire)
       guard let now = Double(present) else { return .nothing }
-      if value == now { return .nothing }
+      if range.isSame(value, now) { return .nothing }
       return range.passes(now, from: last, to: wire) ? .set("\(value)") : .waits("\(value)")
     case .toggle: return .set(wire >= 64 ? "on" : "off")
     case .trigger: return wire >= 64 ? .set("") : .nothing
@@ -38,7 +38,7 @@ extension MIDIMap.Controller {
     case .range(let range):
       guard let now = Double(present) else { return .nothing }
       let value = range.value(clicks, from: now)
-      return value == now ? .nothing : .set("\(value)")
+      return range.isSame(value, now) ? .nothing : .set("\(value)")
     case .toggle, .trigger: return .nothing
     case .words(let words):
       let choices = words.isEmpty ? dataSources : words
@@ -68,26 +68,47 @@ extension MIDIMap.Controller {
 extension MIDIMap.Range {
   /// The value where a fader stands.
   /// - Parameter wire: from 0 to 127.
-  public func value(at wire: Int) -> Double { Self.rounded(from + (to - from) * Double(wire) / 127) }
+  public func value(at wire: Int) -> Double {
+    Self.rounded(((from + (to - from) * Double(wire) / 127) / step).rounded() * step)
+  }
 
-  /// The value after clicks of an encoder. It stays between the ends; one beyond them may only come back.
+  /// The value after clicks of an encoder. It stays between the ends, or goes round if they are all of a circle; one
+  /// beyond them may only come back.
   public func value(_ clicks: Int, from present: Double) -> Double {
-    let step = Double(clicks) * (to < from ? -click : click)
+    let wanted = present + Double(clicks) * (to < from ? -click : click)
+    if isCircle, abs(to - from) == circumference {
+      return Self.rounded(wanted.remainder(dividingBy: circumference))
+    }
     let (lowest, highest) = (min(from, to, present), max(from, to, present))
-    return Self.rounded(min(max(present + step, lowest), highest))
+    return Self.rounded(min(max(wanted, lowest), highest))
   }
 
   /// Whether a fader that moves from one position to another meets the present value on its way. A value beyond its
   /// ends counts as that end.
   /// - Parameter last: nil if it is not known where it stood.
   func passes(_ present: Double, from last: Int?, to wire: Int) -> Bool {
-    let present = min(max(present, min(from, to)), max(from, to))
     let ends = [value(at: last ?? wire), value(at: wire)]
     // A step of seven bits, and what rounding adds.
-    let tolerance = abs(to - from) / 127 + 0.1
-    return (ends.min()! - tolerance...ends.max()! + tolerance).contains(present)
+    let tolerance = abs(to - from) / 127 + step
+    let path = ends.min()! - tolerance...ends.max()! + tolerance
+    // A circle comes to the same value again beyond its limits.
+    let places = isCircle ? [present - circumference, present, present + circumference] : [present]
+    let (lowest, highest) = (min(from, to), max(from, to))
+    if !places.contains(where: { (lowest...highest).contains($0) }) {
+      return path.contains(min(max(present, lowest), highest))
+    }
+    return places.contains(where: path.contains)
+  }
+
+  private var circumference: Double { limits.upperBound - limits.lowerBound }
+
+  fileprivate func isSame(_ a: Double, _ b: Double) -> Bool {
+    a == b || isCircle && abs(a - b) == circumference
   }
 
   /// In steps of 0.1.
-  private static func rounded(_ value: Double) -> Double { (value * 10).rounded() / 10 }
+  private static func rounded(_ value: Double) -> Double {
+    // Adding 0 turns -0.0 into 0.0.
+    (value * 10).rounded() / 10 + 0
+  }
 }

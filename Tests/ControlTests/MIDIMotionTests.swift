@@ -128,6 +128,57 @@ import Testing
     #expect(angle.effect(clicks: 2, present: "90.0", dataSources: Self.sources) == .set("80.0"))
   }
 
+  @Test(
+    "a knob looks round the circle by 5°, to the right as it turns to the right, and leads at both of its ends"
+  )
+  func azimuth() {
+    let knob = MIDIMap.Controller(.controller(1), .lookAzimuth)
+    func effect(_ wire: Int, last: Int?, _ present: String) -> MIDIEffect {
+      knob.effect(at: wire, last: last, present: present, dataSources: [])
+    }
+    var (present, values) = ("180", [180.0])
+    for wire in 0...127 {
+      guard case .set(let word) = effect(wire, last: wire == 0 ? nil : wire - 1, present) else { continue }
+      present = word
+      values.append(Double(word)!)
+    }
+    #expect(values == stride(from: 180, through: -180, by: -5).map(\.self))
+    // Both ends are behind.
+    for wire in [0, 127] { #expect(effect(wire, last: wire, "180") == .nothing) }
+    #expect(effect(125, last: 127, "180") == .set("-175.0"))
+    #expect(effect(2, last: 0, "180") == .set("175.0"))
+    #expect(effect(126, last: 127, "178") == .set("-175.0"))
+    // The right half only: behind is at its end.
+    guard case .range(var half) = MIDIMap.Target.lookAzimuth.standardScale else { return }
+    (half.from, half.to) = (0, -180)
+    let right = MIDIMap.Controller(.controller(1), .lookAzimuth, scale: .range(half))
+    #expect(right.effect(at: 120, last: 127, present: "180", dataSources: []) == .set("-170.0"))
+    #expect(right.effect(at: 10, last: 9, present: "180", dataSources: []) == .waits("-15.0"))
+    #expect(effect(64, last: 63, "90") == .waits("0.0"))
+  }
+
+  @Test(
+    "an encoder turns the azimuth round and round, between given ends to and fro, and the elevation up and down"
+  )
+  func circle() {
+    func effect(_ target: MIDIMap.Target, _ clicks: Int, _ present: String, _ scale: MIDIMap.Scale? = nil)
+      -> MIDIEffect
+    {
+      MIDIMap.Controller(.controller(1), target, scale: scale, encoding: .signBit)
+        .effect(clicks: clicks, present: present, dataSources: [])
+    }
+    #expect(effect(.lookAzimuth, 1, "0") == .set("-5.0"))
+    #expect(effect(.lookAzimuth, -2, "175") == .set("-175.0"))
+    #expect(effect(.lookAzimuth, 1, "-178") == .set("177.0"))
+    #expect(effect(.lookAzimuth, 144, "60") == .nothing)
+    #expect(effect(.lookElevation, 3, "80") == .set("90.0"))
+    #expect(effect(.lookElevation, 1, "90") == .nothing)
+    guard case .range(var half) = MIDIMap.Target.lookAzimuth.standardScale else { return }
+    (half.from, half.to) = (90, -90)
+    #expect(effect(.lookAzimuth, 1, "-90", .range(half)) == .nothing)
+    #expect(effect(.lookAzimuth, -1, "-90", .range(half)) == .set("-85.0"))
+  }
+
   @Test("an encoder steps through choices and stops at the ends; a pad goes round")
   func choices() {
     let control = MIDIMap.Controller(.controller(16), .dataSource, encoding: .twosComplement)

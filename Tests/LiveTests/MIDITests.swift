@@ -283,6 +283,48 @@ extension LiveTests {
       #expect(try value("muted", graph) == "0")
     }
 
+    @Test(
+      "a knob and an encoder turn the look of main and of a feed: the last position counts; of stereo they do not make mono"
+    )
+    func looks() throws {
+      let (graph, keys) = try graph(
+        controllers: """
+          controllers:
+            - {controller: 12, sets: look-azimuth}
+            - {controller: 13, sets: look-elevation, relative: twos-complement}
+            - {controller: 14, sets: look-azimuth, feed: anna, from: 90, to: -90}
+
+          """)
+      func becomes(_ look: [Double], _ found: @autoclosure () throws -> [String: Any]?) throws -> Bool {
+        try waitUntil(seconds: 20) { try found()?["look"] as? [Double] == look }
+      }
+      keys.control(12, 64)
+      let isSaid = waitUntil(seconds: 5) {
+        graph.program.errorText.contains("MIDI controller 12, look-azimuth: stereo has no look; choose")
+      }
+      #expect(isSaid, "\(graph.program.errorText)")
+      #expect(try value("polarPattern", graph) == "stereo")
+      try #require(try graph.pinna("set", "--pattern", "cardioid").status == 0)
+      try #require(
+        try graph.pinna("feed", "add", "anna", "--format", "mono", "--look", "30").status == 0)
+      // 180 − 360 · 42 / 127 = 60.9
+      for value in stride(from: 63, through: 42, by: -1) { keys.control(12, value) }
+      #expect(try becomes([60, 0], graph.status()))
+      for _ in 0..<2 { keys.control(13, 1) }
+      #expect(try becomes([60, 10], graph.status()))
+      // 30° is at 42.3, −20° at 77.6.
+      for value in 40...78 { keys.control(14, value) }
+      #expect(try becomes([-20, 0], FeedTests.feeds(graph)["anna"]))
+      #expect(try graph.status()["look"] as? [Double] == [60, 10])
+      try #require(try graph.pinna("record", "start").status == 0)
+      keys.control(13, 1)
+      let isRefused = waitUntil(seconds: 5) {
+        graph.program.errorText.contains("MIDI controller 13, look-elevation 15.0: recording ")
+      }
+      #expect(isRefused, "\(graph.program.errorText)")
+      #expect(try graph.status()["look"] as? [Double] == [60, 10])
+    }
+
     @Test("without a MIDI device, learning ends within two seconds and says what to connect")
     func noDevice() throws {
       let graph = try LiveGraph(preset: "phone5")

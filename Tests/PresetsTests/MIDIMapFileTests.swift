@@ -18,6 +18,8 @@ import Testing
       - {note: 7, sets: marker}
       - {controller: 8, sets: gain, feed: anna}
       - {note: 8, sets: mute, feed: MAIN}
+      - {controller: 9, sets: look-azimuth, feed: anna}
+      - {controller: 10, sets: look-elevation, relative: sign-bit, click: 1}
     """
 
   static func gain(from: Double = -60, to: Double = 0, click: Double = 1) -> MIDIMap.Scale {
@@ -41,6 +43,11 @@ import Testing
         .init(.controller(17), .pattern, encoding: .binaryOffset),
         .init(.note(36), .record, scale: .toggle), .init(.note(7), .marker, scale: .trigger),
         .init(.controller(8), .gain, of: "anna"), .init(.note(8), .mute, of: "main"),
+        .init(.controller(9), .lookAzimuth, of: "anna"),
+        .init(
+          .controller(10), .lookElevation,
+          scale: .range(.init(limits: -90...90, unit: "degrees", from: -90, to: 90, click: 1, step: 5)),
+          encoding: .signBit),
       ])
     #expect(try read("channel: any").listens(to: 16))
   }
@@ -82,6 +89,8 @@ import Testing
       ("controllers: [{controller: 7, sets: gain, relative: sign-bit, click: 0}]", "0.1 to 84 dB"),
       ("controllers: [{note: 128, sets: mute}]", "from 0 to 127"),
       ("controllers: [{note: 7, sets: gain}]", "cannot set gain by a note; use a fader, knob or encoder"),
+      ("controllers: [{controller: 7, sets: look-azimuth, to: 270}]", "-180 to 180 degrees"),
+      ("controllers: [{controller: 7, sets: look}]", "unknown MIDI target \"look\""),
       ("controllers: [{note: 7, sets: pattern, relative: sign-bit}]", "is for controllers only"),
       ("controllers: [{note: 7, controller: 7, sets: mute}]", "both a controller and a note"),
       ("controllers: [{sets: mute}]", "has no key \"controller\""),
@@ -120,6 +129,7 @@ import Testing
         .init(.controller(22), .gain, encoding: .twosComplement),
         "{controller: 22, sets: gain, relative: twos-complement, from: -60, to: 0, click: 1}"
       ),
+      (.init(.controller(22), .lookAzimuth), "{controller: 22, sets: look-azimuth, from: 180, to: -180}"),
       (
         .init(.note(22), .orientation, scale: .words(["portrait"])),
         "{note: 22, sets: orientation, values: [portrait]}"

@@ -10,11 +10,11 @@ extension Verb {
     name: "midi learn", operands: ["TARGET"],
     summary:
       "let the MIDI controller or pad that is moved next change gain, mute, orientation, pattern, data-source, "
-      + "high-pass, or record, or set a marker",
+      + "look-azimuth, look-elevation, high-pass, or record, or set a marker",
     options: [
       Option("--feed", "NAME", "of this feed (default: main)"),
-      Option("--from", "DB", "gain at the lowest position (default: -60)"),
-      Option("--to", "DB", "gain at the highest position (default: 0)"),
+      Option("--from", "NUMBER", "gain in dB, or angle in degrees, at the lowest position (default: -60)"),
+      Option("--to", "NUMBER", "the same at the highest position (default: 0)"),
       Option(
         "--values", "LIST",
         "the values to choose from, with commas, from the lowest position on; may be given several times"),

@@ -23,6 +23,7 @@ struct MIDIEvents {
   private static let map = MIDIMap(
     controllers: encoders.map { .init(.controller($0.number), .gain, encoding: $0.encoding) } + [
       .init(.controller(7), .gain), .init(.controller(20), .pattern), .init(.controller(21), .marker),
+      .init(.controller(12), .lookAzimuth), .init(.controller(13), .lookElevation),
       .init(.controller(64), .mute), .init(.note(36), .record), .init(.note(37), .orientation),
       .init(.note(38), .marker),
     ])
@@ -126,6 +127,8 @@ struct MIDIEvents {
     guard case .set(let value) = effect else { return }
     switch controller.target {
     case .gain: try parse(value) { _ = try Change(.gain, value) }
+    case .lookAzimuth: try parse(value) { _ = try Change(.look, value) }
+    case .lookElevation: try parse(value) { _ = try Change(.look, "0," + value) }
     case .mute, .record: try parse(value) { _ = try Switch(argument: value) }
     case .marker:
       if !value.isEmpty { throw FuzzFinding(description: "a marker with a value: \(value)") }
