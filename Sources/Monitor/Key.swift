@@ -1,7 +1,8 @@
 /// A key as the view understands it.
 package enum Key: Hashable, Sendable {
   case character(Character)
-  case up, down, pageUp, pageDown, enter, escape, backspace
+  case up, down, left, right, pageUp, pageDown, enter, escape, backspace
+  case shiftUp, shiftDown, shiftLeft, shiftRight
   /// A key that means nothing here, so that its bytes are not taken for others.
   case other
 }
@@ -61,6 +62,12 @@ package struct KeyDecoder: Sendable {
       switch String(decoding: bytes[2...end], as: UTF8.self) {
       case "A": .up
       case "B": .down
+      case "C": .right
+      case "D": .left
+      case "1;2A": .shiftUp
+      case "1;2B": .shiftDown
+      case "1;2C": .shiftRight
+      case "1;2D": .shiftLeft
       case "5~": .pageUp
       case "6~": .pageDown
       case "M": .enter

@@ -12,25 +12,25 @@ extension MonitorModel {
   package mutating func press(_ key: Key, at now: Instant) -> [Command] {
     expire(at: now)
     if let overlay { return press(key, in: overlay) }
-    guard case .character(let character) = key else { return [] }
     // Refusals are read by now.
-    if character != "r" { confirmation = nil }
+    if key != .character("r") { confirmation = nil }
     notices = notices.filter { $0.value.kind != .refusal }
-    switch character {
-    case "q": isDone = true
-    case "?": overlay = .help
-    case " ", "c": (holds, clips) = ([:], [])
-    case "f", "F": chooseFeed(character == "f" ? 1 : -1, now)
-    case "s":
+    switch key {
+    case .character("q"): isDone = true
+    case .character("?"): overlay = .help
+    case .character(" "), .character("c"): (holds, clips) = ([:], [])
+    case .character("f"): chooseFeed(1, now)
+    case .character("F"): chooseFeed(-1, now)
+    case .character("s"):
       overlay = .presets(selected: presets.firstIndex { $0 == status?.preset } ?? 0)
-    case "r": return record(now)
-    case "k": return mark("mark \((status?.take?.markers ?? 0) + 1)", now)
-    case "K":
+    case .character("r"): return record(now)
+    case .character("k"): return mark("mark \((status?.take?.markers ?? 0) + 1)", now)
+    case .character("K"):
       if isLocked { overlay = .text(.marker, "") } else { return mark("", now) }
-    case "l":
+    case .character("l"):
       let index = levels?.microphones.firstIndex { $0.name == status?.listening }
       overlay = .microphones(selected: index.map { $0 + 1 } ?? 0)
-    default: return change(by: character, now)
+    default: return change(by: key, now)
     }
     return []
   }
@@ -38,21 +38,47 @@ extension MonitorModel {
   // MARK: The settings of a feed
 
   /// What a key changes of the chosen feed, and which way.
-  private static let changes: [Character: (row: Row, step: Int)] = [
-    "d": (.source, 1), "D": (.source, -1), "p": (.pattern, 1), "P": (.pattern, -1),
-    "o": (.orientation, 1), "O": (.orientation, -1), "+": (.gain, 1), "=": (.gain, 1), "-": (.gain, -1),
-    "_": (.gain, -1), "h": (.highPass, 1), "H": (.highPass, -1), "m": (.mute, 1),
+  private static let changes: [Key: (row: Row, step: Step)] = [
+    .character("d"): (.source, .by(1)), .character("D"): (.source, .by(-1)),
+    .character("p"): (.pattern, .by(1)), .character("P"): (.pattern, .by(-1)),
+    .character("o"): (.orientation, .by(1)), .character("O"): (.orientation, .by(-1)),
+    .left: (.look, .turn(left: 5, up: 0)), .right: (.look, .turn(left: -5, up: 0)),
+    .up: (.look, .turn(left: 0, up: 5)), .down: (.look, .turn(left: 0, up: -5)),
+    .shiftLeft: (.look, .turn(left: 1, up: 0)), .shiftRight: (.look, .turn(left: -1, up: 0)),
+    .shiftUp: (.look, .turn(left: 0, up: 1)), .shiftDown: (.look, .turn(left: 0, up: -1)),
+    .character("0"): (.look, .to("off")),
+    .character("+"): (.gain, .by(1)), .character("="): (.gain, .by(1)),
+    .character("-"): (.gain, .by(-1)), .character("_"): (.gain, .by(-1)),
+    .character("h"): (.highPass, .by(1)), .character("H"): (.highPass, .by(-1)),
+    .character("m"): (.mute, .by(1)),
   ]
 
-  private mutating func change(by character: Character, _ now: Instant) -> [Command] {
-    guard status != nil, let (row, step) = Self.changes[character], let key = row.setting else { return [] }
+  private enum Step {
+    case by(Int)
+    /// In degrees.
+    case turn(left: Double, up: Double)
+    case to(String)
+  }
+
+  private mutating func change(by key: Key, _ now: Instant) -> [Command] {
+    guard status != nil, let (row, step) = Self.changes[key], let key = row.setting else { return [] }
     guard let feed, let inForce = feed.value(of: key)?.word else {
       refuse(row, "there is no feed \(chosenFeed) any more; f chooses another", now)
       return []
     }
+    if row == .look, feed.feed.selection.turnableLook == nil {
+      refuse(row, "\(feed.polarPattern.phrase) has no look; p chooses a pattern that has", now)
+      return []
+    }
     // Presses count on from what was tried last.
     let present = attempts[row]?.value ?? inForce
-    guard let value = value(of: row, step, after: present, feed), row == .gain || value != present else {
+    let value: String? =
+      switch step {
+      case .by(let step): self.value(of: row, step, after: present, feed)
+      case .turn(let left, let up): look(present).turned(left: left, up: up).word
+      case .to(let value): value
+      }
+    guard let value, row == .gain || value != present else {
       refuse(row, "there is no other choice", now)
       return []
     }
@@ -69,8 +95,13 @@ extension MonitorModel {
     case .gain: String(format: "%g", min(max((Double(present) ?? 0) + Double(step), -60), 24))
     case .highPass: corner(step, after: Double(present) ?? 0)
     case .mute: present == "on" ? "off" : "on"
-    case .feed, .preset, .record, .marker, .listen: nil
+    case .feed, .look, .preset, .record, .marker, .listen: nil
     }
+  }
+
+  private func look(_ word: String) -> Look {
+    guard case .look(let look?)? = try? Change(.look, word) else { return .ahead }
+    return look
   }
 
   private func choice(_ choices: [String], _ step: Int, after present: String) -> String? {

@@ -116,6 +116,7 @@ package struct MonitorModel: Sendable {
     case .progress(let progress):
       let text = "\(progress.text): \(Int(100 * progress.part)) %"
       notices[row] = Notice(kind: .progress, text: text, end: now + .seconds(30))
+      attempts[row]?.end = now + .seconds(30)
     case .done(let kept):
       notices[row] = kept.map { Notice(kind: .info, text: $0, end: now + Self.refusalTime) }
       // Until a status says the same.

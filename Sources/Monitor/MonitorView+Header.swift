@@ -113,6 +113,7 @@ extension MonitorView {
         lines.append(((index == 0 ? "! " : "  ") + line, .caution))
       }
     }
+    if let text = status.designText { lines.append((text.clipped(to: grid.width - 4), .info)) }
     guard lines.count > room else { return lines }
     let hidden = lines.count - room
     lines.removeLast(lines.count - room)

@@ -24,10 +24,7 @@ extension MonitorView {
         ("q", "quit; Pinna keeps running"),
       ]
     let lines = keys.map { "\($0)\(String(repeating: " ", count: 9 - $0.count))\($1)" }
-    drawBox(
-      rows,
-      ["Keys"] + lines + ["Bar: RMS; ┃ peak, ╎ hold. CLIP stays until c."]
-    ) { $0 == 0 ? .strong : .plain }
+    drawBox(rows, lines + ["Bar: RMS; ┃ peak, ╎ hold. CLIP stays until c."]) { _ in .plain }
   }
 
   private mutating func drawChoice(

@@ -20,7 +20,7 @@ extension MonitorView {
     let place = placement(view, inner, body)
     let frame = drawOutline(view.outline, place, inner)
     drawPoints(view, place, within: frame, columns)
-    drawDirections(view, rows, columns)
+    drawDirections(view, rows, columns, below: view.bottomEdge == nil ? nil : frame?.upperBound)
     if let edge = view.bottomEdge, let frame {
       grid.put(frame.upperBound + 1, body.lowerBound + (body.count - edge.count) / 2, edge, .dim)
     }
@@ -179,7 +179,10 @@ extension MonitorView {
   }
 
   /// L, R and forward, where they are seen from above.
-  private mutating func drawDirections(_ view: Picture.View, _ rows: Range<Int>, _ columns: Range<Int>) {
+  /// - Parameter bottom: the last row of a device's box, below which stands its edge's name; nil for none.
+  private mutating func drawDirections(
+    _ view: Picture.View, _ rows: Range<Int>, _ columns: Range<Int>, below bottom: Int?
+  ) {
     let edge = (
       rows: rows.lowerBound...rows.upperBound - 2, columns: columns.lowerBound...columns.upperBound - 1
     )
@@ -193,7 +196,9 @@ extension MonitorView {
       let row = Double(edge.rows.lowerBound) + half.y * (1 - direction.y * stretch)
       let start = Int((column - Double(text.cells - 1) / 2).rounded())
       let limits = (edge.columns.lowerBound, edge.columns.upperBound - text.cells + 1)
-      let place = (row: Int(row.rounded()), column: min(max(start, limits.0), limits.1))
+      var place = (row: Int(row.rounded()), column: min(max(start, limits.0), limits.1))
+      // The edge's name has a row of its own.
+      if let bottom, place.row == bottom + 1, place.row + 1 < rows.upperBound { place.row += 1 }
       grid.put(place.row, place.column, text, style)
       return place
     }

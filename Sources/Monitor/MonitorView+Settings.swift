@@ -45,7 +45,7 @@ extension MonitorView {
   private func value(of row: Row) -> (String, Style) {
     guard let status = model.status else { return ("–", .dim) }
     switch row {
-    case .feed, .source, .pattern, .orientation, .gain, .highPass, .mute:
+    case .feed, .source, .pattern, .orientation, .look, .gain, .highPass, .mute:
       return model.feed.map { value(of: row, $0, in: status) }
         ?? (row == .feed ? ("\(model.chosenFeed): gone", .alarmBlock) : ("–", .dim))
     case .preset: return (status.preset, .strong)
@@ -66,11 +66,15 @@ extension MonitorView {
     case .feed:
       let names = status.allFeeds.map(\.name)
       let count = names.count == 1 ? "" : " (\(names.firstIndex(of: feed.name)! + 1) of \(names.count))"
-      return feed.isHeard ? (feed.name + count, .strong) : ("\(feed.name): not heard", .caution)
+      if feed.isHeard { return (feed.name + count, .strong) }
+      return feed.obstacle == nil ? ("\(feed.name): preparing", .info) : ("\(feed.name): not heard", .caution)
     case .source: return (feed.dataSource, .strong)
     case .pattern: return (feed.polarPattern.rawValue, .strong)
     case .orientation:
       return (feed.inputOrientation.rawValue, feed.polarPattern.isOriented ? .strong : .dim)
+    case .look:
+      if feed.polarPattern.isOriented { return ("–", .dim) }
+      return (feed.look.map { "\($0)" } ?? "forward", .strong)
     case .gain: return (String(format: "%+.1f dB", feed.gainDB), .strong)
     case .highPass: return (feed.highPassHz.map { String(format: "%g Hz", $0) } ?? "off", .strong)
     case .mute: return feed.muted ? ("MUTED", .alarmBlock) : ("off", .strong)

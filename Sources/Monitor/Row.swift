@@ -3,7 +3,7 @@ import Messages
 
 /// What keys change. Each has a row in the view, where a refusal appears, and at most one request under way.
 package enum Row: String, CaseIterable, Hashable, Sendable {
-  case feed, source, pattern, orientation, gain, highPass, mute, preset, record, marker, listen
+  case feed, source, pattern, orientation, look, gain, highPass, mute, preset, record, marker, listen
 
   package struct Words {
     let title: String
@@ -23,6 +23,8 @@ package enum Row: String, CaseIterable, Hashable, Sendable {
     case .pattern: Words(title: "Pattern", key: "p", keys: "p P", effect: "next or previous polar pattern")
     case .orientation:
       Words(title: "Orientation", key: "o", keys: "o O", effect: "next or previous orientation")
+    case .look:
+      Words(title: "Look", key: "←→", keys: "← → ↑ ↓", effect: "look 5° further, with Shift 1°; 0: forward")
     case .gain: Words(title: "Gain", key: "+-", keys: "+ -", effect: "gain up or down by 1 dB")
     case .highPass:
       Words(title: "High-pass", key: "h", keys: "h H", effect: "high-pass: next or previous corner, or off")
@@ -42,6 +44,7 @@ package enum Row: String, CaseIterable, Hashable, Sendable {
     case .source: .dataSource
     case .pattern: .pattern
     case .orientation: .orientation
+    case .look: .look
     case .gain: .gain
     case .highPass: .highPass
     case .mute: .mute

@@ -85,6 +85,40 @@ extension LiveTests {
       #expect(try waitUntil(seconds: 5, every: 50) { try !tmux.isTaken() })
     }
 
+    @Test("arrow keys turn the look of the chosen feed, with Shift by 1°, and 0 ends it; a take refuses them")
+    func look() throws {
+      let graph = try LiveGraph(preset: "ring7", synchronous: true)
+      let tmux = try monitor(graph)
+      try tmux.press("Left")
+      try tmux.wait(for: "stereo has no look")
+      try #require(try graph.pinna("set", "--pattern", "cardioid").status == 0)
+      try tmux.wait(for: "Look         forward")
+      func becomes(_ look: [Double]?) throws -> Bool {
+        try waitUntil(seconds: 20) { try graph.status()["look"] as? [Double] == look }
+      }
+      for key in ["Left", "Left", "S-Left", "Up"] { try tmux.press(key) }
+      #expect(try becomes([11, 5]))
+      try tmux.wait(for: "Look         11°, 5° up")
+      try tmux.press("0")
+      #expect(try becomes(nil))
+      try tmux.wait(for: "Look         forward")
+      try #require(try graph.pinna("feed", "add", "anna", "--format", "mono").status == 0)
+      try tmux.wait(for: "main (1 of 2)")
+      try tmux.press("f")
+      try tmux.press("Right")
+      let isTurned = try waitUntil(seconds: 20) {
+        try FeedTests.feeds(graph)["anna"]?["look"] as? [Double] == [-5, 0]
+      }
+      #expect(isTurned)
+      #expect(try graph.status()["look"] == nil)
+      try tmux.wait(for: "Look         -5°")
+      try #require(try graph.pinna("record", "start").status == 0)
+      try tmux.wait(for: "RECORDING")
+      try tmux.press("Right")
+      try tmux.wait(for: "twice")
+      #expect(try FeedTests.feeds(graph)["anna"]?["look"] as? [Double] == [-5, 0])
+    }
+
     @Test("f chooses a feed, which keys then change and not main; a feed that goes is said to have gone")
     func feeds() throws {
       let graph = try LiveGraph(preset: "phone5")

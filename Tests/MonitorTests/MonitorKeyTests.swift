@@ -56,6 +56,46 @@ import Testing
     #expect(situation.press("f").isEmpty && situation.grid().contains("there is only main"))
   }
 
+  @Test(
+    "arrow keys turn the look by 5°, with Shift by 1°, left and up, and 0 ends it",
+    arguments: [
+      (.left, "65,10"), (.right, "55,10"), (.up, "60,15"), (.down, "60,5"), (.shiftLeft, "61,10"),
+      (.shiftRight, "59,10"), (.shiftUp, "60,11"), (.shiftDown, "60,9"), (.character("0"), "off"),
+    ] as [(Key, String)])
+  func look(key: Key, word: String) throws {
+    var situation = try Situation(["polarPattern": "cardioid", "look": [60, 10]])
+    #expect(situation.model.press(key, at: situation.now).map(\.text) == ["/pinna/set/look \(word)"])
+  }
+
+  @Test("a look that is off is turned from forward, each press counts, and a feed has its own")
+  func looksOfFeeds() throws {
+    var situation = try Situation(["feeds": Situation.feeds([("anna", .cardioid)])])
+    situation.press("f")
+    let requests = [Key.left, .left, .up, .shiftRight].flatMap {
+      situation.model.press($0, at: situation.now)
+    }
+    #expect(requests.map(\.message.words) == [["5"], ["10"], ["10,5"], ["9,5"]])
+    #expect(requests.allSatisfy { $0.message.path == "/pinna/feed/anna/set/look" })
+    // What a feed played before goes on.
+    var feeds = Situation.feeds([("anna", .cardioid)])
+    feeds[0]["isHeard"] = false
+    try situation.hear(["top"], ["feeds": feeds])
+    #expect(situation.grid().contains("anna: preparing"))
+    // Also while filters are being designed, which may take longer than others keep an answer waiting.
+    let progress = RequestProgress(text: "designing filters of that look", part: 0.5)
+    situation.model.take(.outcome(.look, .progress(progress)), at: situation.now)
+    #expect(
+      situation.model.press(.left, at: situation.now + .seconds(5)).map(\.message.words) == [["14,5"]])
+  }
+
+  @Test("stereo has no look: an arrow key says so at its row, asks nothing, and does not make it mono")
+  func lookOfStereo() throws {
+    var situation = try Situation()
+    #expect(situation.model.press(.left, at: situation.now).isEmpty)
+    let grid = situation.grid()
+    #expect(grid.find("stereo has no look")?.row == grid.find("Look ")?.row, "\(grid.text)")
+  }
+
   @Test("presses faster than Pinna answers count on from each other")
   func fast() throws {
     var situation = try Situation()
@@ -170,9 +210,11 @@ import Testing
 
   @Test("arrows are keys however their bytes are cut, a lone Escape is one, and nothing else becomes letters")
   func decoding() {
-    let bytes: [UInt8] = Array("a\u{1B}[A\u{1B}OB\u{1B}[5~é\u{1B}[1;5Cq\r\u{7F}".utf8)
+    let bytes: [UInt8] = Array(
+      "a\u{1B}[A\u{1B}OB\u{1B}[C\u{1B}OD\u{1B}[1;2D\u{1B}[5~é\u{1B}[1;5Cq\r\u{7F}".utf8)
     let expected: [Key] = [
-      .character("a"), .up, .down, .pageUp, .character("é"), .other, .character("q"), .enter, .backspace,
+      .character("a"), .up, .down, .right, .left, .shiftLeft, .pageUp, .character("é"), .other,
+      .character("q"), .enter, .backspace,
     ]
     for length in 1...bytes.count {
       var decoder = KeyDecoder()

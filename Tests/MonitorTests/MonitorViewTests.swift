@@ -43,6 +43,7 @@ import Testing
     #expect(back.contains("↑ forward") && front.contains("↓ forward"))
     #expect(try #require(back.side("L")).column < 10)
     #expect(try #require(front.side("L")).column > 25)
+    #expect(front.contains("screen") && back.contains("screen"))
     let (box, turned) = (try #require(back.find("┌")), try #require(front.find("┌")))
     #expect(box == turned)
   }
@@ -51,6 +52,21 @@ import Testing
   func mono() throws {
     let grid = try Situation(["layout": NSNull(), "polarPattern": "cardioid"]).grid()
     #expect(grid.side("L") == nil && grid.side("R") == nil && grid.contains("cardioid"))
+  }
+
+  @Test("the look has a row: its angles, forward without one, and none of stereo; what is designed is said")
+  func look() throws {
+    var changes: [String: Any] = ["layout": NSNull(), "polarPattern": "cardioid", "look": [-60, 10]]
+    #expect(try Situation(changes).grid().contains("Look         -60°, 10° up"))
+    changes["look"] = nil
+    #expect(try Situation(changes).grid().contains("Look         forward"))
+    #expect(try Situation().grid().contains("Look         –"))
+    changes["designing"] = [60, 0]
+    let note = "filters at 60° are being designed; until then the nearest play"
+    #expect(try Situation(changes).grid().contains(note))
+    changes["warnings"] = ["no microphone is connected", "no output is connected"]
+    let grid = try Situation(changes).grid()
+    #expect(grid.contains("! no output is connected (+1 line; see: pinna status)"), "\(grid.text)")
   }
 
   @Test(
