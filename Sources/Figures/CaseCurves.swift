@@ -8,7 +8,8 @@ import Numerics
 /// The response of one filter case over azimuth and frequency, together with its target: the data of its plots.
 ///
 /// For stereo, azimuths lie in the listener's horizontal plane. A mono pattern does not depend on the input
-/// orientation; its azimuths are measured in portrait, or in landscapeRight if it looks along the device's y axis.
+/// orientation; if no frame is given, its azimuths are measured in portrait, or in landscapeRight if it looks along the
+/// device's y axis.
 package struct CaseCurves: Sendable {
   /// Centre frequencies of the octave bands, in hertz.
   package static let octaves = [125.0, 250, 500, 1000, 2000, 4000, 8000, 12_000]
@@ -62,15 +63,16 @@ package struct CaseCurves: Sendable {
   ///   - device: the device that `bank` was designed for.
   ///   - manifold: of the device; nil selects the manifold that designs use.
   ///   - hrtf: the target of stereo.
+  ///   - viewer: the frame in which the azimuths of a mono pattern are measured; nil for one that looks along its axis.
   package init(
     _ coefficients: FilterCoefficients, bank: FilterBank, device: Device,
     manifold: (any ArrayManifold)? = nil,
-    hrtf: HRTF
+    hrtf: HRTF, seenFrom viewer: HeadFrame? = nil
   ) throws(DesignError) {
     let filterCase = coefficients.filterCase
     let isStereo = filterCase.polarPattern == .stereo
     guard let source = device.dataSources.first(where: { $0.name == filterCase.dataSource }),
-      let frame = Self.frame(of: filterCase, forward: source.forward)
+      let frame = (isStereo ? nil : viewer) ?? Self.frame(of: filterCase, forward: source.forward)
     else { throw DesignError("\(filterCase) is not a case of \(device.name)") }
     let manifold = if let manifold { manifold } else { try Manifolds.manifold(for: device) }
     let grid = DesignGrid(sampleRate: bank.sampleRate).frequencies
@@ -81,10 +83,13 @@ package struct CaseCurves: Sendable {
     azimuths = stride(from: 0.0, to: 360, by: 2.5).map(\.self)
     let horizon = azimuths.map { sphericalUnit(azimuth: .degrees($0), elevation: .degrees(0)) }
     let verticalPlane = isStereo ? [] : horizon.map { SIMD3($0.x, 0, $0.y) }
-    let reached = response.outputs(manifold, from: (horizon + verticalPlane).map(frame.device(fromHead:)))
+    // A mono pattern's axis comes last.
+    let axis = isStereo ? [] : [frame.head(fromDevice: source.forward.vector)]
+    let reached = response.outputs(
+      manifold, from: (horizon + verticalPlane + axis).map(frame.device(fromHead:)))
     let target =
       if let part = filterCase.polarPattern.omnidirectionalPart {
-        Self.pattern(part, from: horizon, count: grid.count)
+        Self.pattern(part, around: axis[0], from: horizon + axis, count: grid.count)
       } else {
         StereoDesign.target(hrtf, from: horizon, frequencies: grid)
       }
@@ -93,8 +98,8 @@ package struct CaseCurves: Sendable {
     octaves = Self.octaves.filter { $0 * 1.3 < grid.last! }
     thirdOctaves = bands.thirdOctaves
     frequencies = bins.map { grid[$0] }
-    onAxis = Self.spectra(reached, bins, direction: 0)
-    targetOnAxis = Self.spectra(target, bins, direction: 0)
+    onAxis = Self.spectra(reached, bins, direction: isStereo ? 0 : 2 * horizon.count)
+    targetOnAxis = Self.spectra(target, bins, direction: isStereo ? 0 : horizon.count)
     if isStereo {
       let sphere = fibonacciSphere(Self.diffuseDirections)
       let ears = DiffuseReading(response.outputs(manifold, from: sphere.map(frame.device(fromHead:))))
@@ -121,10 +126,12 @@ package struct CaseCurves: Sendable {
       let band = grid.indices.filter { grid[$0] >= centre / 1.3 && grid[$0] <= centre * 1.3 }
       let all = reached.levels(band)
       let targets = target.levels(band)
-      let reference = isStereo ? targets.joined().max()! : all[0][0]
-      levels.append(all.map { $0[..<horizon.count].map { $0 - reference } })
-      elevationLevels.append(isStereo ? [] : all.map { $0[horizon.count...].map { $0 - reference } })
-      targetLevels.append(targets.map { $0.map { $0 - (isStereo ? reference : targets[0][0]) } })
+      let (reference, targetReference) =
+        isStereo ? (targets.joined().max()!, targets.joined().max()!) : (all[0].last!, targets[0].last!)
+      levels.append(all.map { $0.prefix(horizon.count).map { $0 - reference } })
+      elevationLevels.append(
+        isStereo ? [] : all.map { $0[horizon.count..<2 * horizon.count].map { $0 - reference } })
+      targetLevels.append(targets.map { $0.prefix(horizon.count).map { $0 - targetReference } })
     }
     (self.levels, self.targetLevels, self.elevationLevels) = (levels, targetLevels, elevationLevels)
 
@@ -154,11 +161,13 @@ package struct CaseCurves: Sendable {
     HeadFrame(forward: forward, orientation: filterCase.inputOrientation ?? .ofMono(along: forward))
   }
 
-  /// The ideal pattern α + (1 − α) cos θ, repeated at `count` frequencies.
-  private static func pattern(_ alpha: Double, from directions: [SIMD3<Double>], count: Int) -> ResponseGrid {
+  /// The ideal pattern α + (1 − α) cos θ, where θ is the angle to `axis`, repeated at `count` frequencies.
+  private static func pattern(
+    _ alpha: Double, around axis: SIMD3<Double>, from directions: [SIMD3<Double>], count: Int
+  ) -> ResponseGrid {
     var grid = ResponseGrid(frequencies: count, channels: 1, directions: directions.count)
     for i in grid.values.indices {
-      grid.values[i] = Complex(alpha + (1 - alpha) * directions[i % directions.count].x, 0)
+      grid.values[i] = Complex(alpha + (1 - alpha) * directions[i % directions.count].dot(axis), 0)
     }
     return grid
   }

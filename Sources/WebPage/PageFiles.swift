@@ -10,6 +10,7 @@ enum PageFiles {
     case "/controls.js": .bytes(PackageResources.controls_js, type: script)
     case "/drawings.js": .bytes(PackageResources.drawings_js, type: script)
     case "/feeds.js": .bytes(PackageResources.feeds_js, type: script)
+    case "/looks.js": .bytes(PackageResources.looks_js, type: script)
     case "/takes.js": .bytes(PackageResources.takes_js, type: script)
     case "/icon.svg": .bytes(PackageResources.icon_svg, type: "image/svg+xml")
     default: nil

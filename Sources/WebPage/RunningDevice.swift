@@ -41,6 +41,8 @@ package struct RunningDevice: Sendable {
     let title: String
     /// Names.
     let microphones: [String]
+    /// Whether elevations can be told from each other.
+    let hasHeight: Bool
     /// A drawing and its caption, in HTML.
     let picture: String
   }
@@ -50,8 +52,9 @@ package struct RunningDevice: Sendable {
   /// - Throws: if the device has no such data source.
   func document() throws -> PageResponse {
     let names = device.microphones.map(\.name)
+    let source = try device.dataSource(named: feed.dataSource)
     let plot = PositionPlot(
-      held: device, try device.dataSource(named: feed.dataSource), feed.inputOrientation,
+      held: device, source, feed.inputOrientation,
       isStereo: layout != nil,
       failed: Set(status.mutedMicrophones + (status.fallback?.missing.map(\.name) ?? [])))
     let description = "\(device.title), \(caption). Microphones: \(names.joined(separator: ", "))."
@@ -59,7 +62,12 @@ package struct RunningDevice: Sendable {
       \(plot.markup(description: description))
       <p class="detail">\((caption.prefix(1).uppercased() + caption.dropFirst() + ".").escapedForHTML)</p>
       """
-    return .document(json(Document(title: device.title, microphones: names, picture: picture)))
+    return .document(
+      json(
+        Document(
+          title: device.title, microphones: names,
+          hasHeight: device.hasHeight(in: device.frame(of: source, feed.inputOrientation)), picture: picture))
+    )
   }
 
   private var layout: StereoLayout? { feed.feed.selection.layout(on: device) }

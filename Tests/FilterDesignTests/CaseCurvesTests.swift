@@ -44,6 +44,34 @@ import Testing
     #expect(all.allSatisfy { abs($0) < 1e-6 }, "\(all.map(abs).max()!)")
   }
 
+  @Test(
+    "a pattern that looks aside is plotted where it looks, from the frame of somebody who looks ahead; 0 dB is its axis"
+  )
+  func aside() throws {
+    let device = device(.free, [[0.01, 0.02, 0.03], .zero], [.cardioid])
+    let viewer = device.frame(of: device.dataSources[0], .portrait)
+    for (azimuth, elevation) in [(60.0, 0.0), (-90, 30)] {
+      let look = try #require(Look(azimuth: azimuth, elevation: elevation))
+      let aside = try #require(
+        try device.ownDevice(
+          of: Selection(
+            dataSource: "Front", polarPattern: .cardioid, inputOrientation: .portrait, look: look)))
+      let bank = bare(aside, aside.filterCases[0], left: 0, right: 0)
+      let curves = try CaseCurves(bank.cases[0], bank: bank, device: aside, hrtf: HRTF(), seenFrom: viewer)
+      for (n, at) in curves.azimuths.enumerated() {
+        // cos θ between the look and a direction of the horizon.
+        let cosine = cos((at - azimuth) * .pi / 180) * cos(elevation * .pi / 180)
+        let expected = 20 * log10(abs(0.5 + 0.5 * cosine) + 1e-9)
+        for octave in curves.octaves.indices {
+          #expect(expected < -60 || abs(curves.targetLevels[octave][0][n] - expected) < 1e-3)
+          // One omnidirectional microphone.
+          #expect(abs(curves.levels[octave][0][n]) < 1e-6)
+        }
+      }
+      #expect(curves.targetOnAxis[0].allSatisfy { abs($0) < 1e-6 })
+    }
+  }
+
   @Test("in stereo curves, positive azimuths are on the left ear's side in levels, differences and times")
   func sides() throws {
     // The right of an observer who faces the device is the left of the device's own view.

@@ -35,7 +35,8 @@ extension LiveTests {
       #expect(
         first.headers["set-cookie"] == "\(visitor.cookie); Path=/; HttpOnly; SameSite=Strict", "\(first)")
       for path in [
-        "/", "/page.css", "/page.js", "/controls.js", "/drawings.js", "/feeds.js", "/takes.js", "/icon.svg",
+        "/", "/page.css", "/page.js", "/controls.js", "/drawings.js", "/feeds.js", "/looks.js", "/takes.js",
+        "/icon.svg",
       ] {
         let page = try visitor.ask("GET", path)
         #expect(page.status == 200 && page.body.count > 100, "\(path)")
@@ -55,6 +56,12 @@ extension LiveTests {
       try #require(try graph.pinna("feed", "add", "anna", "--format", "mono").status == 0)
       let mono = try visitor.ask("GET", "/curves/anna").json()
       #expect((mono["levels"] as? [[[Double]]])?.first?.count == 1)
+      // Where the feed looks, forward of the data source is at 0°.
+      try #require(try graph.pinna("set", "--feed", "anna", "--look", "90").status == 0)
+      let aside = try visitor.ask("GET", "/curves/anna").json()
+      let azimuths = try #require(aside["azimuths"] as? [Double])
+      let targets = try #require(aside["targetLevels"] as? [[[Double]]])
+      #expect(targets.allSatisfy { $0[0][azimuths.firstIndex(of: 90)!] == 0 })
       let picture = try visitor.ask("GET", "/device/anna").json()["picture"] as? String
       #expect(picture?.contains("no left and right") == true)
       for path in ["/curves/ben", "/device/ben"] { #expect(try visitor.ask("GET", path).status == 400) }

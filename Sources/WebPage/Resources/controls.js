@@ -1,11 +1,13 @@
 // The controls: what they show, what they ask, and why they are refused or locked.
 
 import { choicesOf, feedNames, findFeed, stateOf } from "./feeds.js";
+import { Looks } from "./looks.js";
 
 export const element = (id) => document.getElementById(id);
 
 const ORIENTATIONS = { portrait: "top", portraitUpsideDown: "bottom", landscapeLeft: "left", landscapeRight: "right" };
-const FEED_CONTROLS = ["orientation", "data-source", "pattern", "gain", "high-pass", "mute"];
+const FEED_CONTROLS = ["orientation", "data-source", "pattern", "look", "gain", "high-pass", "mute"];
+const LOOK_CONTROLS = ["look", "look-azimuth", "look-elevation", "look-off", "look-handle"];
 const CORNERS = [20, 40, 60, 80, 100, 120, 160, 200, 300, 400];
 
 // Fetches a JSON document. Throws with Pinna's sentence if it is refused.
@@ -24,15 +26,17 @@ const send = (method, ...values) => getJSON("/control", {
 });
 
 export class Controls {
-  // `status` returns the newest status; `onFeed` is called when another feed is chosen.
-  constructor(status, onFeed) {
+  // `status` returns the newest status; `onFeed` is called when another feed is chosen, `onTurn` when its look turns.
+  constructor(status, onFeed, onTurn) {
     this.status = status;
     this.onFeed = onFeed;
     // The name of the feed that the controls show and set.
     this.chosen = "main";
     // One that was just added, until it is listed.
     this.added = null;
-    this.busy = new Set();
+    // The number of the newest request of each control that has not been answered.
+    this.busy = new Map();
+    this.asked = 0;
     this.inputs = [];
     this.makeChoices("orientation", Object.entries(ORIENTATIONS).map(([value, edge]) => ({ value, text: `${edge} up` })));
     for (const corner of ["off", ...CORNERS]) element("high-pass").append(new Option(corner === "off" ? "off" : `${corner} Hz`, corner));
@@ -40,6 +44,7 @@ export class Controls {
     this.onSelect("output", (value) => this.set("output", value));
     this.onSelect("listen", (value) => this.set("listen", value));
     this.prepareGain();
+    this.looks = new Looks(this, onTurn);
     this.onClick("mute", () => this.setFeed("mute", this.feed.muted ? "off" : "on"));
     element("feed").addEventListener("change", () => this.choose(element("feed").value));
     this.onClick("feed-remove", async () => {
@@ -91,18 +96,19 @@ export class Controls {
 
   refuse(id, text) { element(`${id}-refusal`).textContent = text; }
 
-  // Returns whether Pinna did it; otherwise its sentence stands at the control.
+  // Returns whether Pinna did it; otherwise its sentence stands at the control, unless a newer request was sent.
   async ask(id, method, ...values) {
-    this.busy.add(id);
+    const number = ++this.asked;
+    this.busy.set(id, number);
     this.refuse(id, "");
     try {
       await send(method, ...values);
       return true;
     } catch (error) {
-      this.refuse(id, error.message);
+      if (this.busy.get(id) === number) this.refuse(id, error.message);
       return false;
     } finally {
-      this.busy.delete(id);
+      if (this.busy.get(id) === number) this.busy.delete(id);
       this.show();
     }
   }
@@ -115,7 +121,7 @@ export class Controls {
   isRefusedByLock(id) {
     const target = element(id);
     if (target.getAttribute("aria-disabled") !== "true") return false;
-    this.refuse(id, target.dataset.reason || this.lockReason);
+    this.refuse(LOOK_CONTROLS.includes(id) ? "look" : id, target.dataset.reason || this.lockReason);
     return true;
   }
 
@@ -286,6 +292,7 @@ export class Controls {
     const status = this.status();
     if (status.state === undefined) return;
     this.showFeed();
+    this.looks.show();
     this.showLock();
     this.select("output", status.output.choice);
     this.select("listen", status.listening ?? "off");
@@ -353,6 +360,7 @@ export class Controls {
     }
     lock(element("listen"), reason);
     for (const id of ["gain", "high-pass", "mute"]) lock(element(id), feedReason, "outputs-lock");
+    for (const id of LOOK_CONTROLS) lock(element(id), feedReason, "pattern-lock");
     lock(element("output"), reason, "outputs-lock");
     for (const input of [element("feed-remove"), ...element("feed-add-form").querySelectorAll("input, select, button")]) lock(input, reason, "feed-lock");
     for (const input of [element("preset"), element("preset-form").querySelector("button")]) lock(input, reason, "preset-lock");

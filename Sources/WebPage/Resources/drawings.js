@@ -131,12 +131,17 @@ export function drawMeters(canvas, meters) {
 
 // MARK: Polar pattern
 
-export function drawPolar(canvas, curves, octave) {
+// The middle and the radius of the polar plot, in CSS pixels.
+export function polarPlace({ clientWidth, clientHeight }) {
+  return [clientWidth / 2, clientHeight / 2, Math.min(clientWidth, clientHeight) / 2 - 34];
+}
+
+// An arrow shows the azimuth `look`, in degrees; null draws none.
+export function drawPolar(canvas, curves, octave, look) {
   const drawing = prepare(canvas);
   if (!drawing) return;
-  const { context, width, height, colour } = drawing;
-  const radius = Math.min(width, height) / 2 - 34;
-  const [x0, y0] = [width / 2, height / 2];
+  const { context, colour } = drawing;
+  const [x0, y0, radius] = polarPlace(canvas);
   const reach = (level) => radius * Math.min(1, Math.max(0, (level + 30) / 30));
   context.strokeStyle = colour("line");
   context.lineWidth = 1;
@@ -156,6 +161,10 @@ export function drawPolar(canvas, curves, octave) {
     context.fillText(text, x0 + x * (radius + 18), y0 + y * (radius + 12));
   }
   for (const level of [-20, -10]) context.fillText(`−${-level}`, x0 + reach(level) * 0.7, y0 - reach(level) * 0.7);
+  if (look !== null) {
+    const angle = look * Math.PI / 180;
+    strokeLines(context, colour("accent"), 2, [[x0, y0], [x0 - Math.sin(angle) * radius, y0 - Math.cos(angle) * radius]]);
+  }
   if (!curves || octave < 0) return;
   const path = (levels, style, isDashed) => {
     context.setLineDash(isDashed ? [4, 4] : []);

@@ -12,7 +12,8 @@ export const findFeed = (status, name) => name === "main"
 // The order of B-format; null for another pattern.
 export const bFormatOrder = (pattern) => pattern.match(/^ambix([0-9]+)$/)?.[1] ?? null;
 
-const portCount = (pattern) => {
+// How many ports a pattern needs.
+export const portCount = (pattern) => {
   const order = bFormatOrder(pattern);
   return order ? (Number(order) + 1) ** 2 : pattern === "stereo" ? 2 : 1;
 };

@@ -8,7 +8,7 @@ let status = {};
 let curves = null;
 let outputs = null;
 const meters = new Meters();
-const controls = new Controls(() => status, () => showFeed());
+const controls = new Controls(() => status, () => showFeed(), () => showCurves());
 const takes = new Takes();
 
 // MARK: The event stream, open only while the page is visible.
@@ -135,10 +135,10 @@ function isNew(what, ...values) {
 function showFeed() {
   const { feed } = controls;
   if (!feed) return;
-  const { name, dataSource, polarPattern, inputOrientation } = feed;
+  const { name, dataSource, polarPattern, inputOrientation, look } = feed;
   const { device, input, sampleRate, mutedMicrophones, fallback } = status;
   if (isNew("device", name, dataSource, polarPattern, inputOrientation, device, input, mutedMicrophones, fallback)) loadDevice(name);
-  if (isNew("curves", name, dataSource, polarPattern, inputOrientation, device, input, sampleRate, fallback)) loadCurves(feed);
+  if (isNew("curves", name, dataSource, polarPattern, inputOrientation, look, device, input, sampleRate, fallback)) loadCurves(feed);
 }
 
 function showTake() {
@@ -176,6 +176,7 @@ async function loadDevice(feed) {
   setText("device-name", `${device.title}, ${device.microphones.length} microphones`);
   element("device-picture").innerHTML = device.picture;
   controls.setMicrophones(device.microphones);
+  controls.looks.setHeight(device.hasHeight);
 }
 
 async function loadInputs() {
@@ -186,27 +187,33 @@ async function loadPresets() {
   try { controls.setPresets((await getJSON("/presets")).presets); } catch (error) { setText("preset-refusal", error.message); }
 }
 
-let curvesWanted = new AbortController();
+let curvesWanted = null;
+let isLoadingCurves = false;
 
-async function loadCurves({ name, polarPattern }) {
-  // A browser has few connections to one server. What nobody waits for any more must not hold one.
-  curvesWanted.abort();
-  const wanted = curvesWanted = new AbortController();
+// One at a time, then the newest: a look that turns would ask for more than can be computed.
+async function loadCurves(feed) {
+  curvesWanted = feed;
+  if (isLoadingCurves) return;
+  isLoadingCurves = true;
+  while (curvesWanted) {
+    const feed = curvesWanted;
+    curvesWanted = null;
+    await loadCurvesOf(feed);
+  }
+  isLoadingCurves = false;
+}
+
+async function loadCurvesOf({ name, polarPattern }) {
   if (bFormatOrder(polarPattern)) {
     curves = null;
     setText("polar-state", `To plot B-format: pinna report --format ambix --order ${bFormatOrder(polarPattern)} --plots DIR`);
     return showCurves();
   }
   setText("polar-state", "Computing the pattern …");
-  let text = "";
-  try {
-    const answer = await getJSON(`/curves/${name}`, { signal: wanted.signal });
-    if (wanted === curvesWanted) curves = answer;
-  } catch (error) {
-    if (wanted === curvesWanted) curves = null;
-    text = error.message;
-  }
-  if (wanted !== curvesWanted) return;
+  let [answer, text] = [null, ""];
+  try { answer = await getJSON(`/curves/${name}`); } catch (error) { text = error.message; }
+  if (curvesWanted) return;
+  curves = answer;
   setText("polar-state", text);
   showCurves();
 }
@@ -226,7 +233,8 @@ function showCurves() {
     setText("polar-first", isStereo ? "left" : "reached");
     element("polar-second").hidden = !isStereo;
   }
-  drawPolar(element("polar"), curves, select.selectedIndex);
+  drawPolar(element("polar"), curves, select.selectedIndex, controls.looks.arrow);
+  controls.looks.place();
 }
 
 element("octave").addEventListener("change", showCurves);

@@ -16,14 +16,13 @@ final class PolarCurves: Sendable {
     let device: Device
     let without: Set<String>
     let sampleRate: Int
-    let filterCase: FilterCase
+    let selection: Selection
   }
 
   private struct Document: Encodable {
     let dataSource: String
     let polarPattern: PolarPattern
-    let inputOrientation: InputOrientation?
-    /// In degrees, counter-clockwise from forward.
+    /// In degrees, counter-clockwise from the data source's forward, as the device is held.
     let azimuths: [Double]
     /// In hertz.
     let octaves: [Double]
@@ -42,9 +41,7 @@ final class PolarCurves: Sendable {
     let key = Key(
       device: running.device, without: Set(status.fallback?.without ?? []),
       sampleRate: status.sampleRate > 0 ? status.sampleRate : 48_000,
-      filterCase: FilterCase(
-        dataSource: running.feed.dataSource, polarPattern: running.feed.polarPattern,
-        inputOrientation: running.feed.inputOrientation))
+      selection: running.feed.feed.selection)
     if let text = kept.withLock({ $0[key] }) { return text }
     return try computation.withLock { _ in
       if let text = kept.withLock({ $0[key] }) { return text }
@@ -60,23 +57,26 @@ final class PolarCurves: Sendable {
   private static func compute(_ key: Key) throws -> String {
     // Of this thread, which ends afterwards, and of those that it starts: sound comes first.
     setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
-    let device = key.device
+    let selection = key.selection
+    let source = try key.device.dataSource(named: selection.dataSource)
+    // That of a look has a source of its own, along it.
+    let device = try key.device.ownDevice(of: selection) ?? key.device
     let bank =
       key.without.isEmpty
       ? try FilterBank.ready(device: device, sampleRate: key.sampleRate)
       : try FilterBank.fallback(for: device, without: key.without, sampleRate: key.sampleRate)
-    guard let coefficients = bank.cases.first(where: { $0.filterCase == key.filterCase }) else {
+    guard let coefficients = bank.cases.first(where: { $0.filterCase == selection.filterCase }) else {
       throw Failure(.unsupported, "\(device.name) has no filters for this case")
     }
     let curves = try CaseCurves(
-      coefficients, bank: bank, device: device, hrtf: HRTF(path: device.hrtf ?? HRTF.defaultPath))
+      coefficients, bank: bank, device: device, hrtf: HRTF(path: device.hrtf ?? HRTF.defaultPath),
+      seenFrom: key.device.frame(of: source, selection.inputOrientation))
     func rounded(_ levels: [[[Double]]]) -> [[[Double]]] {
       levels.map { $0.map { $0.map { max(-99, ($0 * 10).rounded() / 10) } } }
     }
     return json(
       Document(
-        dataSource: key.filterCase.dataSource, polarPattern: key.filterCase.polarPattern,
-        inputOrientation: key.filterCase.inputOrientation, azimuths: curves.azimuths,
+        dataSource: selection.dataSource, polarPattern: selection.polarPattern, azimuths: curves.azimuths,
         octaves: curves.octaves, levels: rounded(curves.levels), targetLevels: rounded(curves.targetLevels)))
   }
 }
