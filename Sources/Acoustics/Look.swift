@@ -49,14 +49,7 @@ public struct Look: Hashable, Sendable {
   }
 
   /// " at 60°", or " at 60°, 10° up"
-  package var phrase: String {
-    func number(_ degrees: Double) -> String {
-      degrees == degrees.rounded() ? "\(Int(degrees))" : "\(degrees)"
-    }
-    let text = " at \(number(azimuth))°"
-    if elevation == 0 { return text }
-    return text + ", \(number(abs(elevation)))° " + (elevation > 0 ? "up" : "down")
-  }
+  package var phrase: String { " at \(self)" }
 
   /// In the device frame.
   public func direction(in frame: HeadFrame) -> Direction {

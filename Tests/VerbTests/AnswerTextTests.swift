@@ -36,6 +36,7 @@ import pinna
       being written: /takes/c.flac
       changing to phone5: 25 %
       the session camera controls the route
+      filters at 60° are being designed; until then the nearest play
       Port: USBAudio
       Name: Front
       Polar Pattern: Stereo
@@ -48,8 +49,7 @@ import pinna
         "pair: Front, stereo at -30.5°, 10° up, landscapeLeft; left hears the side of +x, microphone left, right that of -x, microphone "
           + "right, -3.5 dB, high-pass 80 Hz, muted\n"))
     let waiting: StatusReport = try document(
-      AnswerSamples.mono.replacing(
-        #""preferred":{"dataSource":"Back","#, with: #""preferred":{"dataSource":"Front","look":[60,-5],"#))
+      AnswerSamples.mono.replacing(#""device":"pair""#, with: #""designing":[60,-5],"device":"pair""#))
     #expect(
       waiting.text.contains("\nfilters at 60°, 5° down are being designed; until then the nearest play\n"))
     let picture = """

@@ -228,7 +228,8 @@ struct TakeMicrophones {
   ) throws -> [FilterSets.Substitution] {
     try checkFallbacks()
     let shift = start.frames - gaps.engineFrames(before: firstFrame)
-    func engine(_ frame: Int) -> Int { gaps.engineFrames(before: frame) + shift }
+    // What is listed at the take's first frame was in force before, too: a take begins between fades.
+    func engine(_ frame: Int) -> Int { frame <= 0 ? 0 : gaps.engineFrames(before: frame) + shift }
     // From each frame on: without which microphones, and what is played of a selection that follows.
     var listed: [(frame: Int, without: Set<String>?, turn: Sidecar.Turn?)] =
       sidecar.fallbacks(from: 0, of: feed).map { (engine($0.frame), Set($0.without), nil) }
