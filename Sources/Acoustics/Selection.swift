@@ -33,8 +33,6 @@ public struct Selection: Hashable, Sendable {
   /// Nil for stereo and B-format, too.
   public var effectiveLook: Look? { polarPattern.isOriented ? nil : look }
 
-  /// Nil for mono patterns, too.
-  public var effectivePose: Pose { polarPattern.isOriented ? pose : .none }
   /// What keys and MIDI controllers turn; nil for stereo and B-format, of which they do not make mono, as a look that is
   /// given does.
   public var turnableLook: Look? { polarPattern.isOriented ? nil : look ?? .ahead }

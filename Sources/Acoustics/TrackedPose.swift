@@ -94,12 +94,14 @@ extension Selection {
   public func following(_ tracked: TrackedPose?, on device: Device) -> Selection {
     var turned = self
     turned.follows = []
+    if polarPattern.isOriented { turned.look = nil } else { turned.pose = .none }
     guard let tracked, !follows.isEmpty else { return turned }
-    // Finer than anybody hears, and few enough to keep.
-    turned.pose = Pose(
-      roll: follows.contains(.roll) ? tracked.roll.rounded() : pose.roll,
-      yaw: follows.contains(.yaw) ? tracked.yaw.rounded() : pose.yaw)
-    if follows.contains(.look), !polarPattern.isOriented, polarPattern != .omnidirectional {
+    if polarPattern.isOriented {
+      // Finer than anybody hears, and few enough to keep.
+      turned.pose = Pose(
+        roll: follows.contains(.roll) ? tracked.roll.rounded() : pose.roll,
+        yaw: follows.contains(.yaw) ? tracked.yaw.rounded() : pose.yaw)
+    } else if follows.contains(.look), polarPattern != .omnidirectional {
       func grid(_ degrees: Double) -> Double { (degrees / Pose.step).rounded() * Pose.step }
       let azimuth = grid((look?.azimuth ?? 0) + tracked.yaw)
       let frame = (try? device.dataSource(named: dataSource)).map { device.frame(of: $0, inputOrientation) }

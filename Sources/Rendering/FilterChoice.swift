@@ -47,7 +47,10 @@ public struct FilterChoice: Sendable {
   public mutating func turn(
     _ selection: Selection, to wanted: Selection, of device: Device, _ sets: FilterSets
   ) -> Selection {
-    let isThere = ((try? missingKey(for: wanted, of: device, sampleRate: sets.bank.sampleRate)) ?? nil) == nil
+    let isThere: Bool
+    do {
+      isThere = try missingKey(for: wanted, of: device, sampleRate: sets.bank.sampleRate) == nil
+    } catch { isThere = false }
     let played = isThere ? wanted : nearest(to: wanted, of: device, sets, otherwise: nil)
     play(played, for: selection, of: device, sets)
     return played
@@ -63,11 +66,6 @@ public struct FilterChoice: Sendable {
 
   /// What is played in place of a selection; itself if it does not follow.
   public func played(_ selection: Selection) -> Selection { turned[selection] ?? selection }
-
-  /// Keeps only these.
-  public mutating func forgetTurned(except selections: Set<Selection>) {
-    turned = turned.filter { selections.contains($0.key) }
-  }
 
   /// Keeps the filters of a selection, if they are mixed from others.
   private mutating func mix(_ selection: Selection, of device: Device, _ sets: FilterSets) {
@@ -188,7 +186,7 @@ public struct FilterChoice: Sendable {
       return nearest
     }
     var forward = selection
-    (forward.look, forward.follows) = (nil, [])
+    (forward.look, forward.follows, forward.pose) = (nil, [], .none)
     if let source = try? device.dataSource(named: selection.dataSource), let look = selection.effectiveLook {
       let frame = device.frame(of: source, selection.inputOrientation)
       let wanted = look.direction(in: frame).vector
