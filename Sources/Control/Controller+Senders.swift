@@ -17,7 +17,8 @@ extension Controller {
     let patience = udp?.hasRequests == true ? 0 : milliseconds
     var requests: [(message: OSCMessage, sender: Sender)] = []
     if let (message, sender) = socket.receive(
-      milliseconds: patience, or: [
+      milliseconds: patience,
+      or: [
         events.wake, udp?.descriptor ?? -1, poses?.descriptor ?? -1, nsm?.socket.descriptor ?? -1,
       ]),
       let message

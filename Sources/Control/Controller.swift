@@ -54,7 +54,8 @@ public final class Controller {
   ///   - tell: prints a line that the operator requested.
   ///   - warn: prints a line that the operator did not request.
   package init(
-    socket: ControlSocket, udp: UDPSocket? = nil, poses: PoseSocket? = nil, nsm: NSMClient? = nil, processor: Processor,
+    socket: ControlSocket, udp: UDPSocket? = nil, poses: PoseSocket? = nil, nsm: NSMClient? = nil,
+    processor: Processor,
     events: ControllerEvents, midi: MIDISetup = MIDISetup(), wait: Duration = .zero,
     onStart: @escaping () -> Void, tell: @escaping (String) -> Void,
     warn: @escaping (String) -> Void

@@ -67,7 +67,8 @@ struct JointDesign: Sendable {
   ///   - noiseGainLimit: power ratio above which noise gain is penalised.
   /// - Returns: `[ear][microphone]`.
   func weights(
-    from starts: [[Complex]], previous: [Complex], nearness: Double, bin: Int, frequency: Double, _ match: BinMatching,
+    from starts: [[Complex]], previous: [Complex], nearness: Double, bin: Int, frequency: Double,
+    _ match: BinMatching,
     weighted: (match: BinMatching, amplitudes: [Double])?, axis: (responses: [Complex], wanted: [Double]),
     noiseGainLimit: Double,
     step: DesignStep = .unobserved

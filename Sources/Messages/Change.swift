@@ -90,7 +90,8 @@ public enum Change: Hashable, Sendable {
   package var isRouting: Bool {
     switch self {
     case .gain, .highPass, .mute: false
-    case .preset, .input, .dataSource, .pattern, .orientation, .look, .roll, .yaw, .follow, .output, .listen: true
+    case .preset, .input, .dataSource, .pattern, .orientation, .look, .roll, .yaw, .follow, .output, .listen:
+      true
     }
   }
 

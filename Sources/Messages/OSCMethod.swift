@@ -19,7 +19,8 @@ public struct OSCMethod: Sendable {
     case record, play, playStop, forget, mark, title, outputs
     case useBank, loadMIDI, learnMIDI
     case feedList, feedAdd, feedSet, feedRemove
-    case pose(PoseFormat), centre
+    case pose(PoseFormat)
+    case centre
     case subscribe, unsubscribe
     case sessionOpen, sessionClaim, sessionSet, sessionPeriod, sessionClose
   }
@@ -89,7 +90,8 @@ public struct OSCMethod: Sendable {
       .setOne(.look)),
     OSCMethod("/pinna/look", "azimuth and elevation, or off", 0...2, "the same", .setOne(.look)),
     OSCMethod(
-      "/pinna/set/roll", "degrees", 0...1, "keep stereo and B-format level while the device rolls", .setOne(.roll)),
+      "/pinna/set/roll", "degrees", 0...1, "keep stereo and B-format level while the device rolls",
+      .setOne(.roll)),
     OSCMethod(
       "/pinna/set/yaw", "degrees", 0...1, "turn the listener of stereo and B-format", .setOne(.yaw)),
     OSCMethod(
@@ -101,7 +103,8 @@ public struct OSCMethod: Sendable {
     OSCMethod("/pinna/pose/yaw", "degrees", 1...1, "the same", .pose(.yaw)),
     OSCMethod(
       "/pinna/pose/centre", "no arguments", 0...0, "take the present pose for that of no angles", .centre),
-    OSCMethod("/ypr", "yaw, pitch, roll", 3...3, "the pose that comes in, from a head tracker", .pose(.angles)),
+    OSCMethod(
+      "/ypr", "yaw, pitch, roll", 3...3, "the pose that comes in, from a head tracker", .pose(.angles)),
     OSCMethod("/adm/lis/ypr", "yaw, pitch, roll", 3...3, "the same", .pose(.angles)),
     OSCMethod("/SceneRotator/ypr", "yaw, pitch, roll", 3...3, "the same", .pose(.angles)),
     OSCMethod("/SceneRotator/yaw", "yaw", 1...1, "the same", .pose(.yawAlone)),

@@ -224,7 +224,9 @@ package struct StatusReport: Codable, Sendable {
   /// What plays while filters are being designed, as a sentence without a full stop; nil if what is wanted does.
   package var designText: String? {
     if let designing { return "filters at \(designing) are being designed; until then the nearest play" }
-    guard preferred.dataSource == dataSource, preferred.roll != roll || preferred.yaw != yaw else { return nil }
+    guard preferred.dataSource == dataSource, preferred.roll != roll || preferred.yaw != yaw else {
+      return nil
+    }
     return "filters for the pose are being designed; until then the nearest play"
   }
 }

@@ -34,7 +34,8 @@ extension Selection {
   var directionText: [String] {
     [
       effectiveLook.map { "look: [\($0.word)]" }, roll.map { "roll: \(plain($0))" },
-      yaw.map { "yaw: \(plain($0))" }, followed.map { "follow: [\($0.map(\.rawValue).joined(separator: ", "))]" },
+      yaw.map { "yaw: \(plain($0))" },
+      followed.map { "follow: [\($0.map(\.rawValue).joined(separator: ", "))]" },
     ].compactMap(\.self)
   }
 }

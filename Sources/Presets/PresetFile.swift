@@ -46,7 +46,8 @@ public enum PresetFile {
     -> Preset
   {
     let fields = try reader.fields([
-      "title", "device", "dataSource", "polarPattern", "inputOrientation", "look", "roll", "yaw", "follow", "gain", "highPass",
+      "title", "device", "dataSource", "polarPattern", "inputOrientation", "look", "roll", "yaw", "follow",
+      "gain", "highPass",
       "feeds",
       "connections",
     ])

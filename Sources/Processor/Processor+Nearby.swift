@@ -37,7 +37,8 @@ struct NearbyDesigns {
     self.centres = centres
     // What is heard now comes first.
     let looks = Self.looks(around: centres, on: device)
-    let all = centres.flatMap(\.presentPoses) + looks.prefix(centres.count) + centres.flatMap(\.laterPoses) + looks
+    let all =
+      centres.flatMap(\.presentPoses) + looks.prefix(centres.count) + centres.flatMap(\.laterPoses) + looks
     var known: Set<Selection> = []
     remaining = all.filter { known.insert($0).inserted }.prefix(Self.most).filter {
       !impossible.contains($0) && $0 != job?.key.selection && !isDesigned($0)
@@ -102,7 +103,8 @@ extension Processor {
   /// designed for somebody who waits; of feeds that follow a pose during a take, too.
   func pollNearby() {
     let isFollowing = ([wanted.selection] + wanted.feeds.map(\.selection)).contains { !$0.follows.isEmpty }
-    guard state.kind == .live || state.kind == .recording && isFollowing, change == nil, onDemand.designs.isEmpty, onDemand.aim == nil,
+    guard state.kind == .live || state.kind == .recording && isFollowing, change == nil,
+      onDemand.designs.isEmpty, onDemand.aim == nil,
       heard.pending.isEmpty, fallback.job == nil, fallback.watch.missing.isEmpty, fallback.chosen.isEmpty,
       let filters
     else { return onDemand.nearby.pause() }

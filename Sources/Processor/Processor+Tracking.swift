@@ -95,7 +95,9 @@ extension Processor {
     guard let posted = tracking.posted[ticket] else { return false }
     tracking.began(posted.feed, at: frame, posted.selection)
     if let takeFrame, let take = (state.take ?? takeAtStop)?.take {
-      take.addTurn(Sidecar.Turn(posted.selection, frame: takeFrame + take.preRollFrames, feed: Tracking.file(posted.feed)))
+      take.addTurn(
+        Sidecar.Turn(
+          posted.selection, frame: takeFrame + take.preRollFrames, feed: Tracking.file(posted.feed)))
     }
     return true
   }

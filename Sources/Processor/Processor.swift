@@ -145,7 +145,8 @@ package final class Processor {
   /// True while the callback or a job owes a result.
   package var isBusy: Bool {
     !heard.pending.isEmpty || !changesAwaitingConnections.isEmpty || change != nil || !takes.closing.isEmpty
-      || !periodRequests.isEmpty || deadline != nil || feeds.isBusy || onDemand.aim != nil || !tracking.posted.isEmpty
+      || !periodRequests.isEmpty || deadline != nil || feeds.isBusy || onDemand.aim != nil
+      || !tracking.posted.isEmpty
   }
 
   /// Whether `setting` is in force and no change is pending.

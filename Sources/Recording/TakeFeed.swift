@@ -31,7 +31,8 @@ public struct FeedSetup: Codable, Sendable, Hashable {
 
   public init(
     name: String, channels: [String], dataSource: String, polarPattern: String?, inputOrientation: String,
-    look: Look? = nil, roll: Double? = nil, yaw: Double? = nil, follow: [Followed]? = nil, layout: TakeSetup.Layout? = nil, gainDB: Double, highPassHz: Double? = nil,
+    look: Look? = nil, roll: Double? = nil, yaw: Double? = nil, follow: [Followed]? = nil,
+    layout: TakeSetup.Layout? = nil, gainDB: Double, highPassHz: Double? = nil,
     muted: Bool = false,
     order: Int? = nil, normalisation: String? = nil
   ) {

@@ -189,7 +189,8 @@ public struct TakeSetup: Codable, Sendable, Hashable {
 
   public init(
     preset: String, device: String, dataSource: String, polarPattern: String, inputOrientation: String,
-    look: Look? = nil, roll: Double? = nil, yaw: Double? = nil, follow: [Followed]? = nil, layout: Layout?, gainDB: Double, highPassHz: Double? = nil, muted: Bool,
+    look: Look? = nil, roll: Double? = nil, yaw: Double? = nil, follow: [Followed]? = nil, layout: Layout?,
+    gainDB: Double, highPassHz: Double? = nil, muted: Bool,
     microphones: [String],
     latencyFrames: Int, calibrated: String? = nil, pinna: String? = nil
   ) {

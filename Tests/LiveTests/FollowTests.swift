@@ -6,11 +6,13 @@ import Testing
 
 extension LiveTests {
   @Suite("Following a pose in a JACK graph") struct FollowTests {
-    @Test("a take whose feeds follow roll, yaw and look is rendered again bit for bit, while settings are locked")
+    @Test(
+      "a take whose feeds follow roll, yaw and look is rendered again bit for bit, while settings are locked")
     func takes() throws {
       let graph = try LiveGraph(preset: "phone5")
       let set = try graph.pinna(
-        "set", "--data-source", "Back", "--pattern", "stereo", "--orientation", "portrait", "--follow", "roll")
+        "set", "--data-source", "Back", "--pattern", "stereo", "--orientation", "portrait", "--follow", "roll"
+      )
       try #require(set.status == 0, "\(set)")
       try #require(try graph.pinna("feed", "add", "room", "--format", "ambix", "--follow", "yaw").status == 0)
       try #require(
@@ -51,7 +53,9 @@ extension LiveTests {
         let live = try AudioClip(path: path.dropLast(4) + ending + ".wav").channels
         let again = try AudioClip(path: folder + "/\(name).wav").channels
         #expect(live.count == again.count && live[0].count > 4800 && live[0].contains { $0 != 0 })
-        let first = zip(live, again).compactMap { a, b in zip(a, b).enumerated().first { $1.0 != $1.1 }?.offset }.min()
+        let first = zip(live, again).compactMap { a, b in
+          zip(a, b).enumerated().first { $1.0 != $1.1 }?.offset
+        }.min()
         #expect(first == nil, "\(name) differs from frame \(first ?? 0) on")
       }
       withExtendedLifetime(player) {}

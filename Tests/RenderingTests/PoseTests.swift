@@ -64,7 +64,8 @@ import Testing
   private static func poses(_ noise: inout SeededNoise) -> [Pose] {
     let environment = ProcessInfo.processInfo.environment
     let (count, most) =
-      environment["PINNA_EVERY_POSE"] != nil ? (50, 180.0) : environment["PINNA_QUICK"] == "1" ? (1, 10) : (6, 20)
+      environment["PINNA_EVERY_POSE"] != nil
+      ? (50, 180.0) : environment["PINNA_QUICK"] == "1" ? (1, 10) : (6, 20)
     return (0..<count).map { n in
       let angle = Double.random(in: -most...most, using: &noise)
       return n % 2 == 0 ? Pose(roll: angle) : Pose(yaw: angle)
@@ -108,7 +109,8 @@ import Testing
       let listener = frame.turned(by: pose)
       let heard = Self.cues(mixed, exact, manifold, listener, azimuths: Self.azimuths)
       let wanted = Self.cues(
-        try #require(exact.coefficients(for: filterCase)).taps, exact, manifold, listener, azimuths: Self.azimuths)
+        try #require(exact.coefficients(for: filterCase)).taps, exact, manifold, listener,
+        azimuths: Self.azimuths)
       let count = Double(Self.azimuths.count)
       let levels = (0..<5).map { octave in
         zip(heard, wanted).reduce(0) { $0 + abs($1.0.levels[octave] - $1.1.levels[octave]) } / count

@@ -21,10 +21,14 @@ import Testing
     var noise = SeededNoise(seed: 5)
     let frame = try #require(HeadFrame(forward: .plusZ, orientation: .landscapeLeft))
     for _ in 0..<20 {
-      let pose = Pose(roll: Double.random(in: -180...180, using: &noise), yaw: Double.random(in: -180...180, using: &noise))
+      let pose = Pose(
+        roll: Double.random(in: -180...180, using: &noise), yaw: Double.random(in: -180...180, using: &noise))
       let gains = HarmonicRotation.gains(order: 2, pose: pose, of: frame)
       let direction = try #require(
-        Direction([Double.random(in: -1...1, using: &noise), Double.random(in: -1...1, using: &noise), Double.random(in: -1...1, using: &noise)]))
+        Direction([
+          Double.random(in: -1...1, using: &noise), Double.random(in: -1...1, using: &noise),
+          Double.random(in: -1...1, using: &noise),
+        ]))
       let before = Self.harmonics(frame.head(fromDevice: direction.vector))
       let wanted = Self.harmonics(frame.turned(by: pose).head(fromDevice: direction.vector))
       for (row, wanted) in zip(gains, wanted) {
@@ -33,7 +37,9 @@ import Testing
     }
   }
 
-  @Test("a listener who turns to the left hears at the right what was ahead; a device whose left side is up stays level")
+  @Test(
+    "a listener who turns to the left hears at the right what was ahead; a device whose left side is up stays level"
+  )
   func signs() throws {
     let frame = try #require(HeadFrame(forward: .plusZ, orientation: .portrait))
     let turned = frame.turned(by: Pose(yaw: 90))

@@ -22,7 +22,8 @@ import Testing
     return [(pose.yaw, yaw), (pose.pitch, pitch), (pose.roll, roll)].allSatisfy { abs($0 - $1) < 1e-3 }
   }
 
-  @Test("yaw, pitch and roll are heard at every path", arguments: ["/ypr", "/adm/lis/ypr", "/SceneRotator/ypr"])
+  @Test(
+    "yaw, pitch and roll are heard at every path", arguments: ["/ypr", "/adm/lis/ypr", "/SceneRotator/ypr"])
   func angles(path: String) throws {
     let heard = try heard { $0.send(path, .float(30), .float(-10), .float(5)) }
     #expect(isNear(heard.pose, 30, -10, 5))
@@ -43,19 +44,23 @@ import Testing
   @Test("quaternions of a turn to the left, of the face up, and of the left side up")
   func quaternions() throws {
     let half = Float(0.5).squareRoot()
-    #expect(try isNear(heard { $0.send("/quat", .float(half), .float(0), .float(0), .float(half)) }.pose, 90, 0, 0))
+    #expect(
+      try isNear(heard { $0.send("/quat", .float(half), .float(0), .float(0), .float(half)) }.pose, 90, 0, 0))
     #expect(
       try isNear(heard { $0.send("/quat", .float(half), .float(half), .float(0), .float(0)) }.pose, 0, 0, 90))
     let (c, s) = (Float(0.98480775), Float(0.17364818))
     // Pitch up turns about the axis to the right.
-    #expect(try isNear(heard { $0.send("/quat", .float(c), .float(0), .float(-s), .float(0)) }.pose, 0, 20, 0))
+    #expect(
+      try isNear(heard { $0.send("/quat", .float(c), .float(0), .float(-s), .float(0)) }.pose, 0, 20, 0))
   }
 
   @Test("a phone that stands upright has no angles; on its left side, the left edge is down")
   func phone() throws {
     // Lying on a table, the screen up, is the sensor's identity; upright it is turned by 90° about x.
     let half = Float(0.5).squareRoot()
-    let upright = try heard { $0.send("/gamerotationvector", .float(half), .float(0), .float(0), .float(half)) }
+    let upright = try heard {
+      $0.send("/gamerotationvector", .float(half), .float(0), .float(0), .float(half))
+    }
     #expect(upright.pose.map { abs($0.pitch) < 1e-3 && abs($0.roll) < 1e-3 } ?? false)
     let flat = try heard { $0.send("/gamerotationvector", .float(0), .float(0), .float(0)) }
     #expect(flat.pose.map { abs($0.pitch + 90) < 0.05 } ?? false)

@@ -37,7 +37,6 @@ extension SettingReport {
   }
 }
 
-
 extension StereoLayout {
   fileprivate var text: String {
     guard let sides else {

@@ -29,7 +29,10 @@ extension Verb {
       nameOption, jsonOption,
     ]
   ) { arguments in
-    let keys = ["data-source", "format", "order", "pattern", "orientation", "look", "roll", "yaw", "follow", "gain", "high-pass"]
+    let keys = [
+      "data-source", "format", "order", "pattern", "orientation", "look", "roll", "yaw", "follow", "gain",
+      "high-pass",
+    ]
     let pairs = keys.flatMap { key in arguments["--" + key].map { [key, $0] } ?? [] }
     let words = [arguments.operands[0]] + pairs
     // The design of a B-format may take minutes; its progress restarts the limit.

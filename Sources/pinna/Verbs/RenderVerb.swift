@@ -244,10 +244,11 @@ extension Verb {
   private static func feeds(
     _ arguments: Arguments, of take: TakeMicrophones?, _ pipe: AudioFileReader?, in library: PresetLibrary
   ) throws -> [NamedFeed] {
-    let changes = try [Change.Key.dataSource, .pattern, .orientation, .look, .roll, .yaw, .gain, .highPass].compactMap {
-      key in
-      try arguments["--" + key.rawValue].map { try Change(key, $0) }
-    }
+    let changes = try [Change.Key.dataSource, .pattern, .orientation, .look, .roll, .yaw, .gain, .highPass]
+      .compactMap {
+        key in
+        try arguments["--" + key.rawValue].map { try Change(key, $0) }
+      }
     let ambisonics = try arguments.onlyAmbisonics()
     if ambisonics != nil, arguments.has("--pattern") {
       throw Failure(.usage, "--format ambix takes the place of a pattern; leave out --pattern")

@@ -85,7 +85,8 @@ struct TakeMicrophones {
     let main = sidecar.setup
     guard let feed else {
       return try [.pattern(PolarPattern(word: main.polarPattern)), .mute(main.muted)]
-        + changes(main.dataSource, main.inputOrientation, main.look, (main.roll, main.yaw, main.follow), main.gainDB,
+        + changes(
+          main.dataSource, main.inputOrientation, main.look, (main.roll, main.yaw, main.follow), main.gainDB,
           main.highPassHz)
     }
     let feeds = sidecar.feeds ?? []
@@ -97,7 +98,9 @@ struct TakeMicrophones {
       throw Failure(.failed, "the feed \(feed) of \(path) has neither a pattern nor an order")
     }
     return try [.pattern(pattern), .mute(setup.muted)]
-      + changes(setup.dataSource, setup.inputOrientation, setup.look, (setup.roll, setup.yaw, setup.follow), setup.gainDB,
+      + changes(
+        setup.dataSource, setup.inputOrientation, setup.look, (setup.roll, setup.yaw, setup.follow),
+        setup.gainDB,
         setup.highPassHz)
   }
 

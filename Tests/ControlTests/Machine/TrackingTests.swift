@@ -53,7 +53,9 @@ import Testing
     #expect(look(rig) == 30)
   }
 
-  @Test("during a take settings are refused, and the pose goes on; the sidecar has what was played, from the start on")
+  @Test(
+    "during a take settings are refused, and the pose goes on; the sidecar has what was played, from the start on"
+  )
   func take() {
     let rig = following()
     turn(rig, 20)
