@@ -35,7 +35,7 @@ package struct ChangeReport: Codable, Sendable {
   package init() {}
 }
 
-/// The answer to `centre`, and to a pose: where the tracker points, in degrees.
+/// The answer to `set --centre`, and to a pose: where the tracker points, in degrees.
 package struct PoseAnswer: Codable, Sendable {
   package let yaw: Double
   package let pitch: Double

@@ -37,8 +37,9 @@ public struct FilterChoice: Sendable {
   public init() {}
 
   public mutating func use(_ fallback: FilterSets?, without missing: Set<String>) {
+    // A mix that is played on is the same set.
+    if missing != self.missing { mixed = [:] }
     (self.fallback, self.missing) = (fallback, missing)
-    mixed = [:]
   }
 
   /// Plays `wanted` in place of a selection that follows a pose, or what is nearest to that.

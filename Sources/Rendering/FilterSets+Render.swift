@@ -151,7 +151,7 @@ extension FilterSets {
       switch event.kind {
       case .change(let play): states[n].play = play
       case .substitution(let new):
-        if new.missing != states[n].choice.missing { states[n].choice.use(new.filters, without: new.missing) }
+        states[n].choice.use(new.filters, without: new.missing)
         if let turned = new.turned {
           states[n].choice.play(turned, for: states[n].play.selection, of: device, self)
         }

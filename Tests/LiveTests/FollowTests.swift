@@ -1,5 +1,6 @@
 import AudioFiles
 import Foundation
+import JackTools
 import LiveSupport
 import TestSupport
 import Testing
@@ -59,6 +60,101 @@ extension LiveTests {
         #expect(first == nil, "\(name) differs from frame \(first ?? 0) on")
       }
       withExtendedLifetime(player) {}
+    }
+
+    /// Where it hears poses.
+    private func posePort(_ graph: LiveGraph) throws -> UDPSender {
+      let text = graph.program.errorText
+      let found = try #require(
+        text.firstMatch(of: #/poses of head trackers over UDP on 127.0.0.1:(\d+)/#), "\(text)")
+      return UDPSender(port: try #require(UInt16(found.1)))
+    }
+
+    @Test(
+      "from a tracker's packet to the start of the fade: at most 25 ms and a period at the 95th percentile",
+      .enabled(if: !LiveGraph.isPipeWire, "PipeWire leaves clients out of periods on a busy machine"),
+      arguments: [64, 256])
+    func latency(period: Int) throws {
+      let graph = try LiveGraph(
+        preset: "phone5", period: period, synchronous: true, options: ["--pose-port", "0"])
+      try #require(try graph.pinna("feed", "add", "room", "--format", "ambix", "--follow", "yaw").status == 0)
+      let tracker = try posePort(graph)
+      // A whole number of frames per cycle: without a change, each frame equals the one a cycle before.
+      let cycle = 48
+      let tone = (1...5).map {
+        Sine.samples(frequency: 1000, rate: 48000, count: 48000, amplitude: 0.1 * Double($0))
+      }
+      let player = try graph.player(tone, repeats: true)
+      player.start()
+      let recorder = try SignalRecorder(
+        name: "recorder", server: graph.server.name, channels: 1, capacityFrames: 60 * 48000)
+      try #require(recorder.connect(from: ["pinna:room_y"]))
+      usleep(500_000)
+      var random = SeededNoise(seed: 7)
+      var events: [Int] = []
+      for n in 0..<60 {
+        events.append(recorder.frames)
+        tracker.send("/ypr", .float(n % 2 == 0 ? 90 : 0), .float(0), .float(0))
+        usleep(UInt32.random(in: 80_000...110_000, using: &random))
+      }
+      let signal = recorder.everything[0]
+      func changes(_ n: Int) -> Bool { n >= cycle && abs(signal[n] - signal[n - cycle]) > 1e-4 }
+      var delays: [Double] = []
+      for event in events {
+        #expect(
+          !(event - 9 * cycle..<event).contains(where: changes), "the tone is not steady before the pose")
+        let start = (event..<min(event + 3600, signal.count)).first(where: changes)
+        delays.append(Double((start ?? event + 3600) - event) / 48)
+      }
+      delays.sort()
+      let limit = Faults.patience(.milliseconds(25)) / .milliseconds(1) + Double(period) / 48
+      #expect(delays[57] <= limit, "\(delays)")
+      print(
+        String(
+          format: "pose to fade at period %d: median %.1f ms, 95th percentile %.1f ms", period, delays[30],
+          delays[57]))
+      withExtendedLifetime(player) {}
+    }
+
+    @Test("200 poses a second keep the memory and the answers of the control socket as they are")
+    func flood() throws {
+      let seconds =
+        ProcessInfo.processInfo.environment["PINNA_MEMORY_SECONDS"].flatMap(Double.init) ?? 4
+      let graph = try LiveGraph(preset: "phone5", period: 256, options: ["--pose-port", "0"])
+      try #require(
+        try graph.pinna(
+          "set", "--data-source", "Back", "--pattern", "stereo", "--orientation", "portrait", "--follow",
+          "roll,yaw"
+        ).status == 0)
+      try #require(try graph.pinna("feed", "add", "room", "--format", "ambix", "--follow", "yaw").status == 0)
+      let tracker = try posePort(graph)
+      let sender = try graph.sender()
+      var (slowest, first): (Duration, Int?) = (.zero, nil)
+      let began = ContinuousClock.now
+      var n = 0.0
+      while ContinuousClock.now - began < .seconds(seconds) {
+        tracker.send(
+          "/ypr", .float(Float(10 * sin(n / 90))), .float(Float(5 * sin(n / 50))),
+          .float(Float(12 * sin(n / 70))))
+        usleep(5000)
+        n += 1
+        guard Int(n) % 100 == 0 else { continue }
+        let asked = ContinuousClock.now
+        sender.send("/pinna/status")
+        try #require(sender.reply(seconds: 5)?.status == 0)
+        slowest = max(slowest, ContinuousClock.now - asked)
+        // What is designed ahead and kept is there by then.
+        if first == nil, ContinuousClock.now - began > .seconds(seconds / 2) {
+          first = try graph.program.residentMemory()
+        }
+      }
+      let grown = try graph.program.residentMemory() - #require(first)
+      #expect(slowest <= Faults.patience(.milliseconds(100)))
+      #expect(grown < 32 << 10, "\(grown) kB")
+      let xruns = try graph.status()["xruns"] as? Int ?? -1
+      print(
+        "\(Int(n)) poses in \(seconds) s: slowest answer \(slowest), \(grown) kB more in the second half, \(xruns) xruns"
+      )
     }
 
     /// Five microphones.

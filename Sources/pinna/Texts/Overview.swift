@@ -30,7 +30,6 @@ enum Overview {
         Line(.set, summary: "change input, data source, polar pattern, orientation, gain …"),
         Line(.feedList, .feedAdd, .feedRemove, summary: "several feeds at once"),
         Line(.inputs, summary: "list inputs, data sources and their polar patterns"),
-        Line(.centre, summary: "take a head tracker's present pose for straight ahead"),
         Line(.forget, summary: "forget connections that would be made again"),
         Line(.stop, summary: "stop it; a take in progress is finalised"),
       ],

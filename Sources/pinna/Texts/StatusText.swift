@@ -54,7 +54,7 @@ extension ChangeReport: SettingReport {
 }
 
 extension PoseAnswer {
-  /// The answer as `pinna centre` prints it.
+  /// The answer as `pinna set --centre` prints it.
   var text: String { String(format: "the pose is now yaw %g°, pitch %g°, roll %g°", yaw, pitch, roll) }
 }
 

@@ -73,6 +73,7 @@ extension Verb {
       Option("--roll", "DEGREES", "how the device rolls: stereo and B-format stay level"),
       Option("--yaw", "DEGREES", "where the listener of stereo and B-format turns; left is positive"),
       Option("--follow", "WHAT", "roll, yaw, look, several with commas: what follows a head tracker; or off"),
+      Option("--centre", nil, "alone, also during takes: the head tracker's present pose is straight ahead"),
       Option("--gain", "DB", "gain in decibels, from -60 to 24"),
       Option("--high-pass", "HZ|off", "high-pass of the outputs against wind and rumble, from 20 to 400 Hz"),
       Option("--mute", "on|off", "fade the outputs out, or in again"),
@@ -83,6 +84,12 @@ extension Verb {
   ) { arguments in
     let keys = Change.Key.allCases.map(\.rawValue)
     let pairs = keys.flatMap { key in arguments["--" + key].map { [key, $0] } ?? [] }
+    if arguments.has("--centre") {
+      guard pairs.isEmpty else {
+        throw Failure(.usage, "--centre is about the head tracker, not a change; give it alone")
+      }
+      return try ask(arguments, OSCMessage("/pinna/pose/centre"), \PoseAnswer.text)
+    }
     guard !pairs.isEmpty else {
       throw Failure(
         .usage, "pinna set needs a change: \(keys.map { "--" + $0 }.joined(separator: ", "))")
@@ -105,13 +112,6 @@ extension Verb {
     try report(arguments, \StopAnswer.text) { client, onProgress throws(Failure) in
       try client.stop(onProgress: onProgress)
     }
-  }
-
-  static let centre = Verb(
-    name: "centre", summary: "take the present pose of the head tracker for straight ahead",
-    options: [nameOption, jsonOption]
-  ) { arguments in
-    try ask(arguments, OSCMessage("/pinna/pose/centre"), \PoseAnswer.text)
   }
 
   static let forget = Verb(
