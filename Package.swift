@@ -315,7 +315,8 @@ let package = Package(
     .testTarget(
       name: "SocketTests",
       dependencies: [
-        "CSockets", "peer", "PinnaSession", "LiveSupport", "Control", "Messages", "Threads", "TestSupport",
+        "CSockets", "peer", "PinnaSession", "LiveSupport", "Acoustics", "Control", "Messages", "Threads",
+        "TestSupport",
       ],
       swiftSettings: waiting),
     .testTarget(
