@@ -109,11 +109,17 @@ extension Device {
   /// device's filters contain it.
   /// - Throws: if no filters can.
   public func ownDevice(of selection: Selection) throws -> Device? {
+    guard needsOwnFilters(selection) else { return nil }
+    if selection.polarPattern.ambisonicsOrder != nil { return try ambisonics(selection) }
+    return try selection.effectiveLook.map { try looking($0, selection) } ?? turned(selection)
+  }
+
+  /// Whether the case of a selection is designed on demand.
+  public func needsOwnFilters(_ selection: Selection) -> Bool {
     if selection.polarPattern.ambisonicsOrder != nil {
-      return dataSources.contains(where: \.offersAmbisonics) ? nil : try ambisonics(selection)
+      return !dataSources.contains(where: \.offersAmbisonics)
     }
-    if let look = selection.effectiveLook { return try looking(look, selection) }
-    return selection.polarPattern != .stereo || selection.pose == .none ? nil : try turned(selection)
+    return selection.effectiveLook != nil || selection.polarPattern == .stereo && selection.pose != .none
   }
 }
 

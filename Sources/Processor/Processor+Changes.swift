@@ -35,7 +35,7 @@ extension Processor {
       endPlaybackNow(
         "the outputs were muted before the playback began; unmute them with: pinna set --mute off")
     }
-    if let key = try missingKey(for: setting.selection, of: setting.device), preset == nil {
+    if let key = missingKey(for: setting.selection, of: setting.device), preset == nil {
       try aim(at: key, for: setting.selection, from: wanted, with: changes, request)
     } else {
       try post(setting, request)

@@ -99,7 +99,7 @@ extension Processor {
     var areReady = true
     let played = ([wanted.selection] + wanted.feeds.map(\.selection)).map(onDemand.choice.played)
     let keys = played.flatMap {
-      (try? FilterChoice.keys(for: $0, of: wanted.device, sampleRate: sampleRate, without: missing)) ?? []
+      FilterChoice.keys(for: $0, of: wanted.device, sampleRate: sampleRate, without: missing)
     }
     for key in keys {
       if onDemand.choice.contains(key) || onDemand.failures[key] != nil { continue }
@@ -163,10 +163,10 @@ extension Processor {
   private var remarkOnOthers: String {
     let names = wanted.feeds.filter { feed in
       guard !fallback.chosen.isEmpty, let filters else { return false }
-      let keys = try? FilterChoice.keys(
+      let keys = FilterChoice.keys(
         for: onDemand.choice.played(feed.selection), of: wanted.device, sampleRate: filters.sampleRate,
         without: fallback.chosen)
-      return keys?.contains { onDemand.failures[$0] != nil } ?? false
+      return keys.contains { onDemand.failures[$0] != nil }
     }.map(\.name)
     return names.isEmpty ? "" : "; wrong until all microphones are back: \(names.joined(separator: ", "))"
   }

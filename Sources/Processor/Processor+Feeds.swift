@@ -120,7 +120,7 @@ extension Processor {
       feeds.current[name] = FeedWork.Current(feed: feed, step: step, deadline: world.now + .seconds(seconds))
     }
     do {
-      if let new, let key = try missingKey(for: new.selection, of: wanted.device) {
+      if let new, let key = missingKey(for: new.selection, of: wanted.device) {
         design(key)
         return begin(new, .designing(key), seconds: 610)
       }

@@ -152,7 +152,9 @@ extension Selection {
     var poses: [Pose] = []
     for angle in stride(from: Pose.step, through: 180, by: Pose.step).flatMap({ [$0, -$0] }) {
       if follows.contains(.roll) { poses.append(Pose(roll: angle)) }
-      if follows.contains(.yaw) { poses.append(Pose(roll: pose.roll, yaw: angle)) }
+      if follows.contains(.yaw) {
+        poses.append(Pose(roll: follows.contains(.roll) ? 0 : pose.roll, yaw: angle))
+      }
     }
     return posed(poses)
   }

@@ -43,10 +43,9 @@ extension Processor {
   static let designLimit = Duration.seconds(600)
 
   /// The key of filters that have to be designed before a selection plays; nil if they are there.
-  /// - Throws: why there can be none.
-  func missingKey(for selection: Selection, of device: Device) throws -> FilterChoice.Key? {
+  func missingKey(for selection: Selection, of device: Device) -> FilterChoice.Key? {
     guard let filters else { return nil }
-    return try onDemand.choice.missingKey(for: selection, of: device, sampleRate: filters.sampleRate)
+    return onDemand.choice.missingKey(for: selection, of: device, sampleRate: filters.sampleRate)
   }
 
   /// Begins a design unless it is under way.
@@ -86,9 +85,8 @@ extension Processor {
   func keep(_ sets: FilterSets, _ key: FilterChoice.Key) throws {
     try sets.check(key.selection, of: key.device.ownDevice(of: key.selection) ?? key.device)
     let inUse = ([wanted.selection, inForce.selection] + wanted.feeds.map(\.selection)).flatMap {
-      (try? FilterChoice.keys(
-        for: onDemand.choice.played($0), of: wanted.device, sampleRate: key.sampleRate, without: key.missing))
-        ?? []
+      FilterChoice.keys(
+        for: onDemand.choice.played($0), of: wanted.device, sampleRate: key.sampleRate, without: key.missing)
     }
     onDemand.choice.keep(sets, for: key, notForgetting: inUse)
     client?.use(onDemand.choice)
@@ -158,7 +156,7 @@ extension Processor {
       nextProgress = world.now + .seconds(1)
       aim.request?.reportProgress("designing filters", part: part)
     } else {
-      if let next = try? missingKey(for: aim.selection, of: aim.key.device) {
+      if let next = missingKey(for: aim.selection, of: aim.key.device) {
         aim.key = next
         onDemand.aim = aim
         return design(next)

@@ -58,11 +58,19 @@ extension Processor {
     guard !following.isEmpty else { return }
     guard mayTurn else { return }
     for (name, selection) in following where isFree(name) {
-      guard let turned = turn(selection, of: wanted.device), turned != tracking.sent[name] else { continue }
+      let pose = selection.following(tracking.pose, on: wanted.device)
+      let last = tracking.resolved[name]
+      if last?.wanted == pose, last?.version == onDemand.choice.version { continue }
+      guard let turned = turn(selection, of: wanted.device) else { continue }
+      if turned == tracking.sent[name] {
+        tracking.resolved[name] = (pose, onDemand.choice.version)
+        continue
+      }
       client.use(onDemand.choice)
       guard let ticket = try? client.turn(name, in: wanted) else { continue }
+      tracking.resolved[name] = (pose, onDemand.choice.version)
       tracking.sent[name] = turned
-      tracking.posted[ticket] = (name, turned, false)
+      tracking.posted[ticket] = (name, turned)
     }
   }
 

@@ -234,7 +234,7 @@ package final class Processor {
       }
       heard.superseded(ticket)?.fail(.failed, Failure.superseded)
     case .refused(let ticket, _):
-      tracking.sent = [:]
+      (tracking.sent, tracking.resolved) = ([:], [:])
       if feedChangeEnded(ticket, isInForce: false) { return }
       heard.refused(ticket)?.fail(.refused, recordingReason)
     case .takeArmed(let ticket): takeArmed(ticket)
@@ -256,7 +256,7 @@ package final class Processor {
   func post(
     _ setting: Setting, _ request: Request?, isRestoring: Bool = false, containsEarlier: Bool = false
   ) throws {
-    if let key = try missingKey(for: setting.selection, of: setting.device) {
+    if let key = missingKey(for: setting.selection, of: setting.device) {
       try refuseOutsideGraph()
       return try aim(at: key, for: setting.selection, from: setting, request)
     }

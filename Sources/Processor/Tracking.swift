@@ -13,8 +13,10 @@ struct Tracking {
   var centre = TrackedPose()
   /// By name, what was sent last to the callback for a feed that follows.
   var sent: [String: Selection] = [:]
+  /// By name, for what `sent` was chosen: the pose, and the version of the filters.
+  var resolved: [String: (wanted: Selection, version: Int)] = [:]
   /// The substitutions that the callback has not ended yet.
-  var posted: [Ticket: (feed: String, selection: Selection, hasBegun: Bool)] = [:]
+  var posted: [Ticket: (feed: String, selection: Selection)] = [:]
   /// By name, what a feed played, from which frame of the engine on: since its last change.
   private var history: [String: [(frame: Int, selection: Selection)]] = [:]
   private static let historyLimit = 16_384
@@ -47,5 +49,5 @@ struct Tracking {
   }
 
   /// Another engine runs from now on.
-  mutating func reset() { (sent, posted, history) = ([:], [:], [:]) }
+  mutating func reset() { (sent, resolved, posted, history) = ([:], [:], [:], [:]) }
 }

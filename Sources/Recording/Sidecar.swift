@@ -77,37 +77,6 @@ public struct Sidecar: Codable, Sendable, Hashable {
     }
   }
 
-  /// From a frame on, what a feed played that followed a pose. It faded over 20 ms.
-  public struct Turn: Codable, Sendable, Hashable {
-    /// Frame of the take, pre-roll included.
-    public let frame: Int
-    /// Name of the feed; nil for `main`.
-    public let feed: String?
-    /// The input orientation whose filters it played with that pose.
-    public let inputOrientation: String
-    /// Of a mono pattern; nil for the data source's forward.
-    public let look: Look?
-    /// Of the device, in degrees; nil for none.
-    public let roll: Double?
-    /// Of the listener, in degrees; nil for none.
-    public let yaw: Double?
-
-    /// - Parameter selection: what was played.
-    public init(_ selection: Selection, frame: Int, feed: String?) {
-      (self.frame, self.feed) = (frame, feed)
-      inputOrientation = selection.inputOrientation.rawValue
-      (look, roll, yaw) = (selection.effectiveLook, selection.roll, selection.yaw)
-    }
-
-    /// What was played in place of a selection that follows; nil if it cannot have been.
-    public func played(_ selection: Selection) -> Selection? {
-      guard let orientation = InputOrientation(rawValue: inputOrientation) else { return nil }
-      return Selection(
-        dataSource: selection.dataSource, polarPattern: selection.polarPattern, inputOrientation: orientation,
-        look: look, pose: Pose(roll: roll ?? 0, yaw: yaw ?? 0))
-    }
-  }
-
   /// Something that happened during the take.
   public struct Event: Codable, Sendable, Hashable {
     /// Frames of the take on disk when it happened.
@@ -182,8 +151,8 @@ public struct Sidecar: Codable, Sendable, Hashable {
   public var unlisted: [Unlisted]?
   /// The first `listLimit` changes of the filters that missing microphones caused; nil if there were none.
   public var fallbacks: [Fallback]?
-  /// The first `turnLimit` poses of feeds that followed one; nil if none did.
-  public var turns: [Turn]?
+  /// By name, what feeds played that followed a pose, as `Turn.text`; nil if none did.
+  public var turns: [String: String]?
   /// The first `listLimit` events.
   public var events: [Event] = []
   /// Samples above full scale, clipped by an integer format.
@@ -206,8 +175,6 @@ public struct Sidecar: Codable, Sendable, Hashable {
   /// The maximum number of gaps, of pauses, of events, of fallbacks, and of markers in a sidecar. Frames may be lost in
   /// every period for hours, and the sidecar must still be written every second.
   public static let listLimit = 10_000
-  /// The maximum number of poses: hours of a head that moves.
-  public static let turnLimit = 500_000
   /// In bytes: far more than full lists need.
   private static let sizeLimit = 64 << 20
 
@@ -301,16 +268,6 @@ public struct Sidecar: Codable, Sendable, Hashable {
     let listed = fallbacks ?? []
     fallbacks = listed + more.prefix(max(0, Self.listLimit - listed.count))
   }
-
-  mutating func add(_ more: [Turn]) {
-    guard !more.isEmpty else { return }
-    let listed = turns ?? []
-    let fitting = more.prefix(max(0, Self.turnLimit - listed.count))
-    turns = listed + fitting
-    if fitting.count < more.count, !notes.contains(Self.turnNote) { notes.append(Self.turnNote) }
-  }
-
-  private static let turnNote = "later poses are not listed, because there were too many"
 
   mutating func add(_ more: [Marker]) {
     guard !more.isEmpty else { return }

@@ -211,7 +211,7 @@ final class TakeFiles {
   func add(_ news: TakeNews) {
     document.add(news.events)
     document.add(news.fallbacks)
-    document.add(news.turns)
+    document.list(news.turns)
     document.notes += news.notes
     document.add(news.markers)
     if let title = news.title { document.title = title.isEmpty ? nil : title }

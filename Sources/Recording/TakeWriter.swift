@@ -144,7 +144,8 @@ public final class TakeWriter: Sendable {
 
   /// Lists in the sidecar what a feed plays that follows a pose.
   public func addTurn(_ turn: Sidecar.Turn) {
-    pendingNews.withLock { if $0.turns.count < Sidecar.turnLimit { $0.turns.append(turn) } }
+    // Limited, because the disk may stall for hours.
+    pendingNews.withLock { if $0.turns.count < Sidecar.turnLimit / 8 { $0.turns.append(turn) } }
   }
 
   /// Adds a note to the sidecar: a deviation from the request that loses nothing.

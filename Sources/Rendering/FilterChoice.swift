@@ -17,6 +17,14 @@ public struct FilterChoice: Sendable {
       (self.device, self.selection) = (device, selection)
       (self.sampleRate, self.missing) = (sampleRate, missing)
     }
+
+    /// Without the device's contents, which take long to hash; its name tells nearly all apart.
+    public func hash(into hasher: inout Hasher) {
+      hasher.combine(device.name)
+      hasher.combine(selection)
+      hasher.combine(sampleRate)
+      hasher.combine(missing)
+    }
   }
 
   /// The microphones that filters do without from now on.
@@ -26,10 +34,14 @@ public struct FilterChoice: Sendable {
   /// The sets of cases designed on demand, and when each was last asked for.
   private var own: [Key: (sets: FilterSets, use: Int)] = [:]
   private var uses = 0
+  /// Changes whenever other filters may be chosen.
+  package private(set) var version = 0
   /// What is played in place of selections that follow a pose.
   private var turned: [Selection: Selection] = [:]
   /// Filters that were mixed from those of other cases, and when each was last asked for.
-  private var mixed: [Key: (filters: FilterSet, use: Int)] = [:]
+  private var mixed: [Selection: (filters: FilterSet, use: Int)] = [:]
+  /// What they were mixed for.
+  private var mixedFor: (device: Device, sampleRate: Int)?
   private static let mostMixed = 96
   /// All looks of two patterns around a ring, and more.
   package static let mostOwn = 192
@@ -39,6 +51,7 @@ public struct FilterChoice: Sendable {
   public mutating func use(_ fallback: FilterSets?, without missing: Set<String>) {
     // A mix that is played on is the same set.
     if missing != self.missing { mixed = [:] }
+    version += 1
     (self.fallback, self.missing) = (fallback, missing)
   }
 
@@ -48,13 +61,17 @@ public struct FilterChoice: Sendable {
   public mutating func turn(
     _ selection: Selection, to wanted: Selection, of device: Device, _ sets: FilterSets
   ) -> Selection {
-    let isThere: Bool
-    do {
-      isThere = try missingKey(for: wanted, of: device, sampleRate: sets.bank.sampleRate) == nil
-    } catch { isThere = false }
+    let isThere = hasFilters(for: wanted, of: device, sampleRate: sets.bank.sampleRate)
     let played = isThere ? wanted : nearest(to: wanted, of: device, sets, otherwise: nil)
     play(played, for: selection, of: device, sets)
     return played
+  }
+
+  /// Whether all filters of a selection are there, at least for all microphones.
+  private func hasFilters(for selection: Selection, of device: Device, sampleRate: Int) -> Bool {
+    Self.keys(for: selection, of: device, sampleRate: sampleRate, without: missing).allSatisfy {
+      contains($0) || contains($0.withAll)
+    }
   }
 
   /// Plays what is given in place of a selection that follows.
@@ -71,14 +88,15 @@ public struct FilterChoice: Sendable {
   /// Keeps the filters of a selection, if they are mixed from others.
   private mutating func mix(_ selection: Selection, of device: Device, _ sets: FilterSets) {
     guard selection.pose != .none else { return }
-    let key = Key(device: device, selection: selection, sampleRate: sets.bank.sampleRate, missing: missing)
+    if mixedFor.map({ $0 != (device, sets.bank.sampleRate) }) ?? true { mixed = [:] }
+    mixedFor = (device, sets.bank.sampleRate)
     uses += 1
-    if mixed[key] != nil {
-      mixed[key]!.use = uses
+    if mixed[selection] != nil {
+      mixed[selection]!.use = uses
       return
     }
     guard let filters = try? filters(for: selection, of: device, sets) else { return }
-    mixed[key] = (filters, uses)
+    mixed[selection] = (filters, uses)
     guard mixed.count > Self.mostMixed else { return }
     if let oldest = mixed.min(by: { $0.value.use < $1.value.use }) { mixed[oldest.key] = nil }
   }
@@ -87,6 +105,7 @@ public struct FilterChoice: Sendable {
   /// - Parameter inUse: keys of sets that are not forgotten.
   public mutating func keep(_ sets: FilterSets, for key: Key, notForgetting inUse: [Key] = []) {
     use(key, sets)
+    version += 1
     guard own.count > Self.mostOwn else { return }
     let others = own.filter { !inUse.contains($0.key) }
     if let oldest = others.min(by: { $0.value.use < $1.value.use }) { own[oldest.key] = nil }
@@ -98,26 +117,23 @@ public struct FilterChoice: Sendable {
   }
 
   /// The keys of the cases that have to be designed before `selection` can be played without microphones.
-  /// - Throws: `UnknownWord` or `Unsupported` if there can be none.
   public static func keys(
     for selection: Selection, of device: Device, sampleRate: Int, without missing: Set<String>
-  ) throws -> [Key] {
-    try selection.parts.compactMap { part, _ in
-      guard try device.ownDevice(of: part) != nil else { return nil }
+  ) -> [Key] {
+    selection.parts.compactMap { part, _ in
+      guard device.needsOwnFilters(part) else { return nil }
       return Key(device: device, selection: part, sampleRate: sampleRate, missing: missing)
     }
   }
 
   /// The key of a case that has to be designed before `selection` can be played; nil if there are filters, at least for
   /// all microphones.
-  /// - Throws: `UnknownWord` or `Unsupported` if there can be none.
   public mutating func missingKey(
     for selection: Selection, of device: Device, sampleRate: Int
-  ) throws -> Key? {
-    let wanted = try Self.keys(for: selection, of: device, sampleRate: sampleRate, without: missing)
+  ) -> Key? {
+    let wanted = Self.keys(for: selection, of: device, sampleRate: sampleRate, without: missing)
     for key in wanted {
-      let whole = Key(device: device, selection: key.selection, sampleRate: sampleRate, missing: [])
-      guard let found = [key, whole].first(where: contains) else { return key }
+      guard let found = [key, key.withAll].first(where: contains) else { return key }
       use(found, own[found]!.sets)
     }
     return nil
@@ -130,9 +146,8 @@ public struct FilterChoice: Sendable {
   /// - Throws: `UnknownWord` or `Unsupported` if there are none.
   public func filters(for selection: Selection, of device: Device, _ sets: FilterSets) throws -> FilterSet {
     let selection = played(selection)
-    if selection.pose != .none {
-      let key = Key(device: device, selection: selection, sampleRate: sets.bank.sampleRate, missing: missing)
-      if let found = mixed[key] { return found.filters }
+    if let found = mixed[selection], let mixedFor, mixedFor == (device, sets.bank.sampleRate) {
+      return found.filters
     }
     let parts = try selection.parts.map { (set: try part($0.part, of: device, sets), gain: $0.gain) }
     let unturned = parts.count == 1 ? parts[0].set : FilterSet(blending: parts)
@@ -145,20 +160,21 @@ public struct FilterChoice: Sendable {
 
   /// The filters of a case of the device, or of one that is designed on demand.
   private func part(_ selection: Selection, of device: Device, _ sets: FilterSets) throws -> FilterSet {
-    guard let ownDevice = try device.ownDevice(of: selection) else {
+    guard device.needsOwnFilters(selection) else {
       return try (fallback ?? sets).filters(for: selection, of: device)
     }
-    for missing in [missing, []] {
-      let key = Key(
-        device: device, selection: selection, sampleRate: sets.bank.sampleRate, missing: missing)
-      if let found = own[key] { return try found.sets.filters(for: selection, of: ownDevice) }
+    let key = Key(device: device, selection: selection, sampleRate: sets.bank.sampleRate, missing: missing)
+    for key in [key, key.withAll] {
+      guard let found = own[key] else { continue }
+      if let only = found.sets.only { return only }
+      return try found.sets.filters(for: selection, of: try device.ownDevice(of: selection) ?? device)
     }
     // Those for other missing microphones are better than silence.
     let other = own.first {
       $0.key.device == device && $0.key.selection == selection && $0.key.sampleRate == sets.bank.sampleRate
     }
     guard let other else { throw Unsupported("the filters of this case are not designed yet") }
-    return try other.value.sets.filters(for: selection, of: ownDevice)
+    return try other.value.sets.filters(for: selection, of: try device.ownDevice(of: selection) ?? device)
   }
 
   /// What the filters of a case designed on demand are weak in; nil if nothing, or if there are none.
@@ -214,6 +230,13 @@ public struct FilterChoice: Sendable {
   }
 }
 
+extension FilterChoice.Key {
+  /// With all microphones.
+  fileprivate var withAll: Self {
+    Self(device: device, selection: selection, sampleRate: sampleRate, missing: [])
+  }
+}
+
 extension FilterChoice {
   /// The same stereo with another pose, or in another orientation without one; nil if there is none.
   private func nearestPose(
@@ -243,8 +266,9 @@ extension FilterChoice {
       other.pose = .none
       return other == plain && key.device == device && key.sampleRate == sets.bank.sampleRate
     }.map(\.selection)
-    return (held + turned).filter { (try? filters(for: $0, of: device, sets)) != nil }
-      .max { nearness($0) < nearness($1) }
+    let nearest = (held + turned).map { (selection: $0, nearness: nearness($0)) }
+      .sorted { $0.nearness > $1.nearness }
+    return nearest.first { (try? filters(for: $0.selection, of: device, sets)) != nil }?.selection
   }
 }
 

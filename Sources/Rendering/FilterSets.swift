@@ -43,6 +43,9 @@ public struct FilterSets: Sendable {
     )
   }
 
+  /// The filter set of the only case; nil if there are others, or none.
+  var only: FilterSet? { sets.count == 1 && bank.refusals.isEmpty ? sets.first?.value : nil }
+
   /// The filter set for `selection`.
   /// - Throws: `UnknownWord` for an unknown data source; `Unsupported` if `device` does not offer `selection`. If no
   ///   filters make the case work, its message contains the text of the refusal.

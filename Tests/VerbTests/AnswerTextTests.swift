@@ -13,12 +13,12 @@ import pinna
   func status() throws {
     let status: StatusReport = try document(AnswerSamples.everything)
     let text = """
-      recording, but nothing is written to disk any more; pair: Front, stereo at -30.5°, 10° up; only the microphone left is heard, -3.5 dB, high-pass 80 Hz, muted
+      recording, but nothing is written to disk any more; pair: Front, stereo at -30.5°, 10° up; only the microphone left is heard, rolled by 40°, turned by 50°, following roll and yaw, -3.5 dB, high-pass 80 Hz, muted
       weak: it is omnidirectional below 200 Hz
       2 microphones at 48000 Hz, period 64, latency 64 frames, 1 xrun, load 12.2 %
       the JACK server runs no periods: nothing is heard or recorded until it does
       MIDI from keys:out: bank evening, 2 controllers
-      feed anna: Front, cardioid at 60°, -6 dB, high-pass 80 Hz, muted; port anna; weak: it hears behind; not heard: there is no port
+      feed anna: Front, cardioid at 60°, rolled by 20°, turned by -15°, following look, -6 dB, high-pass 80 Hz, muted; port anna; weak: it hears behind; not heard: there is no port
         left              -20.1 dB rms    -3.0 dB peak
         right            -150.0 dB rms  -150.0 dB peak
         out_left          -30.5 dB rms   -12.2 dB peak
@@ -36,6 +36,7 @@ import pinna
       being written: /takes/c.flac
       changing to phone5: 25 %
       the session camera controls the route
+      head tracker: yaw 12°, pitch 4°, roll -2°
       filters at 60° are being designed; until then the nearest play
       Port: USBAudio
       Name: Front
@@ -47,7 +48,7 @@ import pinna
     #expect(
       array.text.contains(
         "pair: Front, stereo at -30.5°, 10° up, landscapeLeft; left hears the side of +x, microphone left, right that of -x, microphone "
-          + "right, -3.5 dB, high-pass 80 Hz, muted\n"))
+          + "right, rolled by 40°, turned by 50°, following roll and yaw, -3.5 dB, high-pass 80 Hz, muted\n"))
     let waiting: StatusReport = try document(
       AnswerSamples.mono.replacing(#""device":"pair""#, with: #""designing":[60,-5],"device":"pair""#))
     #expect(
@@ -146,7 +147,7 @@ import pinna
     let kept: ChangeReport = try document(AnswerSamples.keptChange)
     let text = """
       the session camera controls the route; this is set when it ends
-      pair: Front, stereo at 60°; only the microphone left is heard, +6 dB, high-pass 40.5 Hz, muted
+      pair: Front, stereo at 60°; only the microphone left is heard, rolled by 30°, turned by -15°, following look, +6 dB, high-pass 40.5 Hz, muted
       weak: it is omnidirectional below 200 Hz
       """
     #expect(kept.text == text)

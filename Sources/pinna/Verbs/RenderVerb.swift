@@ -91,7 +91,7 @@ extension Verb {
     let sets = try designed(alone ?? device)
     var onDemand = FilterChoice()
     func demand(_ selection: Selection, without missing: Set<String> = []) throws {
-      for key in try FilterChoice.keys(for: selection, of: device, sampleRate: rate, without: missing) {
+      for key in FilterChoice.keys(for: selection, of: device, sampleRate: rate, without: missing) {
         guard !onDemand.contains(key), let own = try device.ownDevice(of: key.selection) else { continue }
         if missing.isEmpty {
           onDemand.keep(own == alone ? sets : try designed(own), for: key)

@@ -236,8 +236,9 @@ struct TakeMicrophones {
     // From each frame on: without which microphones, and what is played of a selection that follows.
     var listed: [(frame: Int, without: Set<String>?, turn: Sidecar.Turn?)] =
       sidecar.fallbacks(from: 0, of: feed).map { (engine($0.frame), Set($0.without), nil) }
-    listed += (sidecar.turns ?? []).filter { $0.feed == feed }
-      .map { (engine($0.frame), nil, $0) }
+    do throws(TakeError) {
+      listed += try sidecar.turns(of: feed).map { (engine($0.frame), nil, $0) }
+    } catch { throw Failure(.failed, "\(path): \(error); move the sidecar away to render without them") }
     listed = listed.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }
       .map(\.element)
     var present: (without: Set<String>, turn: Sidecar.Turn?) = ([], nil)

@@ -1,0 +1,66 @@
+import Acoustics
+import Foundation
+import Realtime
+import Recording
+import Testing
+
+@Suite("Poses in sidecars") struct SidecarTurnsTests {
+  private static let sidecar = Sidecar(
+    TakePlan(
+      outputs: 2, sampleRate: 48000, options: TakeOptions(), setup: TakeWriterTests.setup,
+      preRoll: PreRoll(microphones: 1, capacityFrames: 0)))
+
+  private static func played(
+    _ orientation: InputOrientation = .portrait, look: Look? = nil, roll: Double = 0, yaw: Double = 0
+  ) -> Selection {
+    Selection(
+      dataSource: "Front", polarPattern: look == nil ? .stereo : .cardioid, inputOrientation: orientation,
+      look: look, pose: Pose(roll: roll, yaw: yaw))
+  }
+
+  @Test("what a feed played is read again as it was listed, after a JSON file")
+  func again() throws {
+    let turns = [
+      Sidecar.Turn(Self.played(), frame: 0, feed: nil),
+      Sidecar.Turn(Self.played(roll: 12, yaw: -3), frame: 100, feed: nil),
+      Sidecar.Turn(Self.played(.landscapeLeft), frame: 200, feed: nil),
+      Sidecar.Turn(Self.played(look: Look(azimuth: -120.5, elevation: 10)), frame: 300, feed: nil),
+    ]
+    var sidecar = Self.sidecar
+    sidecar.list(Array(turns[..<2]))
+    sidecar.list(Array(turns[2...]))
+    let again = try JSONDecoder().decode(Sidecar.self, from: JSONEncoder().encode(sidecar))
+    #expect(try again.turns(of: nil) == turns)
+    #expect(try again.turns(of: "anna").isEmpty && Self.sidecar.turns(of: nil).isEmpty)
+    #expect(turns[1].played(Self.played()) == Self.played(roll: 12, yaw: -3))
+  }
+
+  @Test(
+    "what no take has is refused",
+    arguments: [
+      "-1", "x", "0 roll", "0 roll x", "0 roll 1e9", "0 look 1,2,3", "0 look 0,200", "0 tilt 3", "5; 4",
+      "0 roll nan", "99999999999999999999",
+    ])
+  func forged(text: String) {
+    var sidecar = Self.sidecar
+    sidecar.turns = ["main": text]
+    #expect(throws: TakeError.self) { try sidecar.turns(of: nil) }
+    sidecar.turns = ["nobody": "0"]
+    #expect(throws: TakeError.self) { try sidecar.turns(of: "nobody") }
+  }
+
+  @Test("hours of a moving head do not grow the sidecar beyond 4 MiB, and a note says so once")
+  func limit() throws {
+    var sidecar = Self.sidecar
+    for second in 0..<6000 {
+      sidecar.list(
+        (0..<40).map {
+          Sidecar.Turn(
+            Self.played(roll: Double($0 % 90), yaw: -17), frame: 4_000_000_000 + 48000 * second + 1200 * $0,
+            feed: nil)
+        })
+    }
+    #expect(sidecar.turns!.values.reduce(0) { $0 + $1.utf8.count } <= (4 << 20) + 40)
+    #expect(sidecar.notes.filter { $0.contains("poses") }.count == 1)
+  }
+}
