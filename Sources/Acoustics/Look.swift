@@ -75,13 +75,7 @@ extension Device {
   }
 
   /// Whether microphones stand above each other as the device is held, and so tell what is above from what is below.
-  public func hasHeight(in frame: HeadFrame) -> Bool {
-    let heights = microphones.map { $0.position.dot(frame.up.vector) }
-    return heights.max()! - heights.min()! > Self.leastHeight
-  }
-
-  /// In metres; a tenth of a wavelength at 7 kHz.
-  private static let leastHeight = 0.005
+  public func hasHeight(in frame: HeadFrame) -> Bool { hasHeight(along: frame.up) }
 
   /// The device with one case: the mono pattern of `selection` in the direction of its look. Its filters come from all
   /// microphones.

@@ -53,7 +53,7 @@ public struct Pose: Hashable, Sendable {
 /// What of a selection follows the pose that comes in while Pinna runs, from a head tracker or a gimbal.
 public enum Followed: String, NamedWord, Codable, Comparable {
   case roll, yaw, look
-  public static let kind = "what follows the pose"
+  public static let kind = "angle to follow"
 
   public static func < (a: Followed, b: Followed) -> Bool { a.rawValue < b.rawValue }
 }

@@ -60,6 +60,7 @@ extension Controller {
   }
 
   var droppedPackets: Int {
-    socket.droppedPackets + (udp?.droppedPackets ?? 0) + (nsm?.socket.droppedPackets ?? 0)
+    socket.droppedPackets + (udp?.droppedPackets ?? 0) + (poses?.droppedPackets ?? 0)
+      + (nsm?.socket.droppedPackets ?? 0)
   }
 }

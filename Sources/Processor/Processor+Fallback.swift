@@ -97,8 +97,11 @@ extension Processor {
   /// any: all feeds change to them together.
   private func onDemandCases(areReadyWithout missing: Set<String>, _ sampleRate: Int) -> Bool {
     var areReady = true
-    let played = ([wanted.selection] + wanted.feeds.map(\.selection)).map(onDemand.choice.played)
-    let keys = played.flatMap {
+    // What follows a pose has none until there are filters for it.
+    let still = ([wanted.selection] + wanted.feeds.map(\.selection)).map {
+      $0.following(nil, on: wanted.device)
+    }
+    let keys = still.flatMap {
       FilterChoice.keys(for: $0, of: wanted.device, sampleRate: sampleRate, without: missing)
     }
     for key in keys {
@@ -194,6 +197,7 @@ extension Processor {
     onDemand.reset()
     tracking.reset()
     onDemand.choice.use(nil, without: [])
+    onDemand.choice.forgetTurned()
     client?.use(onDemand.choice)
     fallback.job?.job.abandon()
     fallback.preparation.pause()

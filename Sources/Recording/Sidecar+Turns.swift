@@ -115,7 +115,9 @@ extension Sidecar {
     }
     var all: [Turn] = []
     for part in text.split(separator: ";") {
-      guard let turn = Turn(part, of: feed, usual: usual), turn.frame >= all.last?.frame ?? 0 else {
+      guard let turn = Turn(part, of: feed, usual: usual), turn.frame >= all.last?.frame ?? 0,
+        turn.frame <= frames
+      else {
         throw TakeError("the sidecar lists \(String(part).quoted) among its poses, which no take has")
       }
       all.append(turn)

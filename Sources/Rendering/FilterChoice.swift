@@ -67,12 +67,13 @@ public struct FilterChoice: Sendable {
     return played
   }
 
-  /// Whether all filters of a selection are there, at least for all microphones.
+  /// Whether all filters of a selection are there, without the missing microphones.
   private func hasFilters(for selection: Selection, of device: Device, sampleRate: Int) -> Bool {
-    Self.keys(for: selection, of: device, sampleRate: sampleRate, without: missing).allSatisfy {
-      contains($0) || contains($0.withAll)
-    }
+    Self.keys(for: selection, of: device, sampleRate: sampleRate, without: missing).allSatisfy(contains)
   }
+
+  /// Forgets what is played in place of selections: another engine runs, perhaps of another device.
+  public mutating func forgetTurned() { (turned, mixed) = ([:], [:]) }
 
   /// Plays what is given in place of a selection that follows.
   public mutating func play(
@@ -265,6 +266,7 @@ extension FilterChoice {
       var other = key.selection
       other.pose = .none
       return other == plain && key.device == device && key.sampleRate == sets.bank.sampleRate
+        && key.missing == missing
     }.map(\.selection)
     let nearest = (held + turned).map { (selection: $0, nearness: nearness($0)) }
       .sorted { $0.nearness > $1.nearness }

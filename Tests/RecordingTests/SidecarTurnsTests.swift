@@ -27,6 +27,7 @@ import Testing
       Sidecar.Turn(Self.played(look: Look(azimuth: -120.5, elevation: 10)), frame: 300, feed: nil),
     ]
     var sidecar = Self.sidecar
+    sidecar.frames = 300
     sidecar.list(Array(turns[..<2]))
     sidecar.list(Array(turns[2...]))
     let again = try JSONDecoder().decode(Sidecar.self, from: JSONEncoder().encode(sidecar))
@@ -39,7 +40,8 @@ import Testing
     "what no take has is refused",
     arguments: [
       "-1", "x", "0 roll", "0 roll x", "0 roll 1e9", "0 look 1,2,3", "0 look 0,200", "0 tilt 3", "5; 4",
-      "0 roll nan", "99999999999999999999",
+      "0 roll nan", "99999999999999999999", "1",
+      "9223372036854775807",
     ])
   func forged(text: String) {
     var sidecar = Self.sidecar

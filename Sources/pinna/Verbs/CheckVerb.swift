@@ -79,6 +79,7 @@ private struct CheckRun {
     try arguments.refuseWithoutLive("--name")
     let library = PresetLibrary.standard
     let given = try arguments.presetAndDevice(in: library)
+    given.preset.complainOfPose()
     let selection = try arguments.look(of: given.preset, on: given.device)
     preset = given.preset
     // The whole device in the field, one case of it through the filters.

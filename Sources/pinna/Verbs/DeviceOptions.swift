@@ -95,3 +95,15 @@ extension Arguments {
     return rest
   }
 }
+
+extension Preset {
+  /// Says that a pose does not count, where filters are those without one.
+  func complainOfPose() {
+    let posed = [(Feed.main, selection)] + feeds.map { ($0.name, $0.selection) }
+    let names = posed.filter { $0.1.pose != .none || !$0.1.follows.isEmpty }.map(\.0)
+    guard !names.isEmpty else { return }
+    Tool.complain(
+      "roll, yaw and follow of \(names.joined(separator: ", ")) do not count here: these are the filters without a pose"
+    )
+  }
+}

@@ -40,6 +40,7 @@ extension Verb {
       arguments.operands[0], of: "filters", replacing: arguments.has("--force"))
     let destination = try format.program.map { _ throws(Failure) in try folder.absolutePath }
     let (preset, plain) = try arguments.presetAndDevice(in: PresetLibrary.standard)
+    preset.complainOfPose()
     let device = try arguments.withHRTF(plain)
     let bank = try FilterBank.ready(
       device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))

@@ -33,9 +33,7 @@ extension Verb {
     }
     let preset = Preset(
       name: name, title: arguments["--title"] ?? status.selectionText, device: device.name,
-      selection: Selection(
-        dataSource: status.dataSource, polarPattern: status.polarPattern,
-        inputOrientation: status.inputOrientation),
+      selection: status.allFeeds[0].feed.selection,
       gain: Decibels(status.gainDB), highPass: status.highPassHz.map { .on(Hertz($0)) } ?? .off,
       feeds: (status.feeds ?? []).map(\.feed),
       connections: arguments.has("--connections") ? status.presetConnections : [])

@@ -122,7 +122,10 @@ extension Verb {
       }
       for selection in [feed.play.selection] + feed.changes.map(\.play.selection) {
         for missing in [[]] + feed.substitutions.map(\.missing) { try demand(selection, without: missing) }
-        for case let turned? in feed.substitutions.map(\.turned) { try demand(turned) }
+        for substitution in feed.substitutions {
+          guard let turned = substitution.turned else { continue }
+          try demand(turned, without: substitution.missing)
+        }
       }
       if let take, named[n].isAsRecorded {
         feed.highPass = take.highPass(of: named[n].recorded, start)
@@ -266,6 +269,8 @@ extension Verb {
       // Who asks for something else wants to hear it.
       let isOther = !changes.isEmpty || ambisonics != nil
       if isOther { try setting.apply([.mute(false)]) }
+      // A pose that is given takes the place of those that the take followed.
+      if arguments.has("--roll") || arguments.has("--yaw") { try setting.apply([.follow([])]) }
       return try NamedFeed(
         path, setting, arguments, recorded: feed, isAsRecorded: isOfTake && !isOther)
     }

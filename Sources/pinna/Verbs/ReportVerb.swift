@@ -40,6 +40,7 @@ extension Verb {
   ) { arguments in
     let library = PresetLibrary.standard
     let (preset, device) = try arguments.presetAndDevice(in: library)
+    preset.complainOfPose()
     let rate = try arguments.integer("--sample-rate", in: DesignGrid.sampleRates) ?? 48000
     let ambisonics = try arguments.ambisonics()
     let format =

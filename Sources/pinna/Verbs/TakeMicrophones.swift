@@ -237,7 +237,8 @@ struct TakeMicrophones {
     var listed: [(frame: Int, without: Set<String>?, turn: Sidecar.Turn?)] =
       sidecar.fallbacks(from: 0, of: feed).map { (engine($0.frame), Set($0.without), nil) }
     do throws(TakeError) {
-      listed += try sidecar.turns(of: feed).map { (engine($0.frame), nil, $0) }
+      let turns = selection.follows.isEmpty ? [] : try sidecar.turns(of: feed)
+      listed += turns.map { (engine($0.frame), nil, $0) }
     } catch { throw Failure(.failed, "\(path): \(error); move the sidecar away to render without them") }
     listed = listed.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }
       .map(\.element)
