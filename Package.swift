@@ -149,7 +149,7 @@ let package = Package(
         .embedInCode("Resources/page.html"), .embedInCode("Resources/page.css"),
         .embedInCode("Resources/page.js"), .embedInCode("Resources/controls.js"),
         .embedInCode("Resources/drawings.js"), .embedInCode("Resources/feeds.js"),
-        .embedInCode("Resources/looks.js"),
+        .embedInCode("Resources/looks.js"), .embedInCode("Resources/poses.js"),
         .embedInCode("Resources/takes.js"), .embedInCode("Resources/icon.svg"),
       ]),
     // The terminal view of a running Pinna.

@@ -27,3 +27,25 @@ extension Double {
 extension StatusReport.Preferred: PoseReport {
   package var follow: [Followed]? { nil }
 }
+
+extension FeedReport {
+  /// The pose in force of stereo and B-format: what follows the tracker has its angle.
+  package func pose(with tracker: StatusReport.TrackerReport?) -> Pose {
+    guard polarPattern.isOriented else { return .none }
+    func angle(_ angle: Double?, _ tracked: Double?, _ followed: Followed) -> Double {
+      (follow?.contains(followed) == true ? tracked : nil) ?? angle ?? 0
+    }
+    return Pose(
+      roll: angle(roll, tracker?.roll, .roll), yaw: angle(yaw, tracker?.yaw, .yaw))
+  }
+}
+
+extension StatusReport {
+  /// The pose that comes in, as a sentence without a full stop; nil before one does.
+  package var trackerText: String? {
+    tracker.map {
+      String(format: "head tracker: yaw %.0f°, pitch %.0f°, roll %.0f°", $0.yaw, $0.pitch, $0.roll)
+        + ($0.secondsAgo < 2 ? "" : String(format: "; nothing for %.0f s", $0.secondsAgo))
+    }
+  }
+}

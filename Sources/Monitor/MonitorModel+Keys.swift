@@ -66,12 +66,10 @@ extension MonitorModel {
       refuse(row, "there is no feed \(chosenFeed) any more; f chooses another", now)
       return []
     }
-    if row == .look, feed.feed.selection.turnableLook == nil {
-      refuse(row, "\(feed.polarPattern.phrase) has no look; p chooses a pattern that has", now)
-      return []
-    }
+    if row == .look, feed.polarPattern.isOriented { return turn(feed, step, now) }
     // Presses count on from what was tried last.
-    let present = attempts[row]?.value ?? inForce
+    let attempt = attempts[row].flatMap { Pose(word: $0.value) == nil ? $0.value : nil }
+    let present = attempt ?? inForce
     let value: String? =
       switch step {
       case .by(let step): self.value(of: row, step, after: present, feed)
@@ -97,6 +95,22 @@ extension MonitorModel {
     case .mute: present == "on" ? "off" : "on"
     case .feed, .look, .preset, .record, .marker, .listen: nil
     }
+  }
+
+  /// Turns stereo and B-format. Both angles are sent, so that a request may take the place of one that has not been sent.
+  private mutating func turn(_ feed: FeedReport, _ step: Step, _ now: Instant) -> [Command] {
+    let present = attempts[.look].flatMap { Pose(word: $0.value) } ?? feed.feed.selection.pose
+    let pose: Pose =
+      if case .turn(let left, let up) = step {
+        Pose(roll: present.roll + up, yaw: present.yaw + left)
+      } else { .none }
+    guard pose != present else {
+      refuse(.look, "there is no other choice", now)
+      return []
+    }
+    attempts[.look] = Attempt(value: pose.word, end: now + .seconds(3))
+    let words = [feed.name] + pose.word.split(separator: " ").map(String.init)
+    return [Command(.look, OSCMessage(OSCMethod.feedSet, words.map { .string($0) }))]
   }
 
   private func look(_ word: String) -> Look {
@@ -220,5 +234,19 @@ extension MonitorModel {
     default: break
     }
     return []
+  }
+}
+
+extension Pose {
+  /// "roll 5 yaw -10", as `/pinna/set` takes it.
+  fileprivate var word: String {
+    "roll \(SettingValue.number(roll).word) yaw \(SettingValue.number(yaw).word)"
+  }
+
+  /// Nil if it is no such word.
+  fileprivate init?(word: String) {
+    let parts = word.split(separator: " ")
+    guard parts.count == 4, let roll = Double(parts[1]), let yaw = Double(parts[3]) else { return nil }
+    self.init(roll: roll, yaw: yaw)
   }
 }

@@ -114,6 +114,9 @@ extension MonitorView {
       }
     }
     if let text = status.designText { lines.append((text.clipped(to: grid.width - 4), .info)) }
+    if let text = status.trackerText, lines.count < room {
+      lines.append((text.clipped(to: grid.width - 4), .dim))
+    }
     guard lines.count > room else { return lines }
     let hidden = lines.count - room
     lines.removeLast(lines.count - room)

@@ -13,7 +13,7 @@ extension MonitorView {
     let feed = model.feed ?? status.allFeeds[0]
     let view = picture.view(
       dataSource: feed.dataSource, orientation: feed.inputOrientation,
-      isStereo: feed.polarPattern == .stereo)
+      isStereo: feed.polarPattern == .stereo, pose: feed.pose(with: status.tracker))
     // L, R and forward stand on an edge around the device.
     let inner = rows.lowerBound + 1..<rows.upperBound - 2
     let body = columns.lowerBound + 9..<columns.upperBound - 9

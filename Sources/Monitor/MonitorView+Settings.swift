@@ -1,3 +1,4 @@
+import Acoustics
 import Messages
 import Text
 
@@ -10,8 +11,9 @@ extension MonitorView {
     let value = columns.lowerBound + 16
     for (index, row) in Row.allCases.enumerated() {
       grid.put(top + index, columns.lowerBound, row.words.key, .info)
-      grid.put(top + index, columns.lowerBound + 3, row.words.title, .dim)
-      let (text, style) = self.value(of: row)
+      let isTurned = row == .look && model.feed?.polarPattern.isOriented == true
+      grid.put(top + index, columns.lowerBound + 3, isTurned ? "Pose" : row.words.title, .dim)
+      let (text, style) = self.value(of: row, room: columns.upperBound - value)
       grid.put(top + index, value, text, style, limit: columns.upperBound - value)
     }
     // Newer ones cover older ones.
@@ -42,11 +44,12 @@ extension MonitorView {
     for (line, text) in lines.enumerated() { grid.put(first + line, columns.lowerBound, text, style) }
   }
 
-  private func value(of row: Row) -> (String, Style) {
+  /// - Parameter room: in cells.
+  private func value(of row: Row, room: Int) -> (String, Style) {
     guard let status = model.status else { return ("–", .dim) }
     switch row {
     case .feed, .source, .pattern, .orientation, .look, .gain, .highPass, .mute:
-      return model.feed.map { value(of: row, $0, in: status) }
+      return model.feed.map { value(of: row, $0, in: status, room) }
         ?? (row == .feed ? ("\(model.chosenFeed): gone", .alarmBlock) : ("–", .dim))
     case .preset: return (status.preset, .strong)
     case .record:
@@ -61,7 +64,9 @@ extension MonitorView {
     }
   }
 
-  private func value(of row: Row, _ feed: FeedReport, in status: StatusReport) -> (String, Style) {
+  private func value(
+    of row: Row, _ feed: FeedReport, in status: StatusReport, _ room: Int
+  ) -> (String, Style) {
     switch row {
     case .feed:
       let names = status.allFeeds.map(\.name)
@@ -73,12 +78,45 @@ extension MonitorView {
     case .orientation:
       return (feed.inputOrientation.rawValue, feed.polarPattern.isOriented ? .strong : .dim)
     case .look:
-      if feed.polarPattern.isOriented { return ("–", .dim) }
-      return (feed.look.map { "\($0)" } ?? "forward", .strong)
+      let (long, short) = (feed.turnText, feed.turnWords)
+      return (long.cells <= room ? long : short, .strong)
     case .gain: return (String(format: "%+.1f dB", feed.gainDB), .strong)
     case .highPass: return (feed.highPassHz.map { String(format: "%g Hz", $0) } ?? "off", .strong)
     case .mute: return feed.muted ? ("MUTED", .alarmBlock) : ("off", .strong)
     case .preset, .record, .marker, .listen: return ("", .plain)
     }
   }
+}
+
+extension FeedReport {
+  /// What of `follow` turns the pattern.
+  private var turning: [Followed] { (follow ?? []).filter { ($0 == .look) != polarPattern.isOriented } }
+
+  /// Where it is turned: "roll 30°, yaw -15°, following roll", "60°, following look"; "none" or "forward" if nothing is
+  /// set.
+  fileprivate var turnText: String {
+    let angles =
+      polarPattern.isOriented
+      ? [roll.map { "roll \(degrees($0))°" }, yaw.map { "yaw \(degrees($0))°" }].compactMap(\.self)
+      : [look.map { "\($0)" } ?? "forward"]
+    let followed =
+      turning.isEmpty ? [] : ["following " + turning.map(\.rawValue).joined(separator: ", ")]
+    let parts = angles + followed
+    return parts.isEmpty ? "none" : parts.joined(separator: ", ")
+  }
+
+  /// The same in the words of `pinna set`, for narrow windows, without the angle of what follows: "yaw -15 follow roll".
+  fileprivate var turnWords: String {
+    let angles =
+      polarPattern.isOriented
+      ? [
+        turning.contains(.roll) ? nil : roll.map { "roll \(degrees($0))" },
+        turning.contains(.yaw) ? nil : yaw.map { "yaw \(degrees($0))" },
+      ].compactMap(\.self)
+      : [look?.word ?? "forward"]
+    let followed = turning.isEmpty ? [] : ["follow " + turning.map(\.rawValue).joined(separator: ",")]
+    return (angles + followed).joined(separator: " ")
+  }
+
+  private func degrees(_ angle: Double) -> String { SettingValue.number(angle).word }
 }

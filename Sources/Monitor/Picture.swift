@@ -21,15 +21,23 @@ package struct Picture: Sendable {
     let bottomEdge: String?
   }
 
-  /// - Parameter isStereo: whether left and right mean anything.
-  func view(dataSource: String, orientation: InputOrientation, isStereo: Bool) -> View {
-    let view = device.viewFromAbove(orientation.up)
+  /// - Parameters:
+  ///   - isStereo: whether left and right mean anything.
+  ///   - pose: in force.
+  func view(dataSource: String, orientation: InputOrientation, isStereo: Bool, pose: Pose) -> View {
     let source = try? device.dataSource(named: dataSource)
-    let frame = source.flatMap { HeadFrame(forward: $0.forward, orientation: orientation) }
+    let frame = source.flatMap {
+      HeadFrame(forward: $0.forward, orientation: orientation)?.turned(by: pose)
+    }
+    // A device that rolls about an axis of the page is drawn rolled.
+    let up = pose.roll != 0 ? frame?.up : nil
+    let isOnPage = up.map { abs($0.vector.z) < 1e-6 } ?? false
+    let view = device.viewFromAbove(isOnPage ? up! : orientation.up)
     func direction(_ direction: Direction?) -> SIMD2<Double>? { direction.flatMap { view.project($0) } }
     return View(
       points: device.microphones.map { Point(name: $0.name, place: view.project($0.position)) },
-      outline: view.outline, forward: direction(source?.forward),
+      outline: view.outline,
+      forward: direction(pose.yaw != 0 ? frame?.forward : source?.forward),
       left: isStereo ? direction(frame?.left) : nil, right: isStereo ? direction(frame?.right) : nil,
       bottomEdge: device.namesEdges && device.placement == .upright ? "screen" : nil)
   }

@@ -24,7 +24,9 @@ package enum Row: String, CaseIterable, Hashable, Sendable {
     case .orientation:
       Words(title: "Orientation", key: "o", keys: "o O", effect: "next or previous orientation")
     case .look:
-      Words(title: "Look", key: "←→", keys: "← → ↑ ↓", effect: "look 5° further, with Shift 1°; 0: forward")
+      Words(
+        title: "Look", key: "←→", keys: "← → ↑ ↓",
+        effect: "turn the look, or yaw and roll, by 5°, Shift 1°; 0: none")
     case .gain: Words(title: "Gain", key: "+-", keys: "+ -", effect: "gain up or down by 1 dB")
     case .highPass:
       Words(title: "High-pass", key: "h", keys: "h H", effect: "high-pass: next or previous corner, or off")

@@ -6,6 +6,8 @@ package protocol Canvas: AnyObject {
   func clipped(from corner: SIMD2<Double>, size: SIMD2<Double>, _ draw: () -> Void)
   /// Moves everything that `draw` draws.
   func moved(by offset: SIMD2<Double>, _ draw: () -> Void)
+  /// Draws a device, which a page may turn around `middle`.
+  func device(around middle: SIMD2<Double>, _ draw: () -> Void)
   func write(_ text: String, at point: SIMD2<Double>, _ style: TextStyle)
 }
 
@@ -38,6 +40,8 @@ package struct TextStyle {
 }
 
 extension Canvas {
+  func device(around middle: SIMD2<Double>, _ draw: () -> Void) { draw() }
+
   /// Draws a polyline. A NaN or infinite point interrupts it.
   func stroke(
     _ points: [SIMD2<Double>], _ colour: PlotColour, width: Double = 1, isDashed: Bool = false,

@@ -34,6 +34,12 @@ final class MarkupCanvas: Canvas {
     elements += "</g>"
   }
 
+  func device(around middle: SIMD2<Double>, _ draw: () -> Void) {
+    elements += "<g class=\"device\" data-middle=\"\(number(middle.x)) \(number(middle.y))\">"
+    draw()
+    elements += "</g>"
+  }
+
   func write(_ text: String, at point: SIMD2<Double>, _ style: TextStyle) {
     guard !text.isEmpty else { return }
     let width = TextMeasure.width(of: text, size: style.size, isBold: style.isBold)

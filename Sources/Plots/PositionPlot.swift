@@ -120,6 +120,25 @@ public struct PositionPlot: Plot {
       canvas.stroke(
         [middle - 0.5 * Self.side * axis, middle + 0.5 * Self.side * axis], .lightGrey, width: 0.6)
     }
+    let sides = drawSides(view.sides, on: canvas, middle)
+    let room = corner.x - PlotLayout.margin / 2 + 2...corner.x + Self.width + PlotLayout.margin / 2 - 2
+    canvas.device(around: middle) {
+      draw(deviceOf: view, on: canvas, middle, place, avoiding: sides, within: room, scale)
+    }
+    drawScale(on: canvas, at: [middle.x, corner.y + Self.height - 42], scale)
+    canvas.text(
+      view.note, at: [middle.x, corner.y + Self.height - 12], anchor: [0.5, 0.5], size: 9 * textScale, .grey)
+  }
+
+  /// Draws outline, edges and points.
+  /// - Parameters:
+  ///   - place: from millimetres to the page.
+  ///   - sides: the room that the words at the rim take.
+  private func draw(
+    deviceOf view: View, on canvas: any Canvas, _ middle: SIMD2<Double>,
+    _ place: (SIMD2<Double>) -> SIMD2<Double>, avoiding sides: [LabelBox], within room: ClosedRange<Double>,
+    _ scale: Double
+  ) {
     switch view.outline {
     case nil: break
     case .circle(let radius): canvas.circle(middle, radius: scale * radius, .grey, width: 1.2)
@@ -131,11 +150,8 @@ public struct PositionPlot: Plot {
     // Failed points last: no other disc covers them.
     let points = view.points.filter { !$0.isFailed } + view.points.filter(\.isFailed)
     let discs = points.map { place($0.position) }
-    var taken =
-      drawSides(view.sides, on: canvas, middle)
-      + drawEdges(of: view, around: discs, on: canvas, middle, scale)
+    var taken = sides + drawEdges(of: view, around: discs, on: canvas, middle, scale)
     taken += discs.map { LabelBox(corner: $0 - 4, size: [8, 8]) }
-    let room = corner.x - PlotLayout.margin / 2 + 2...corner.x + Self.width + PlotLayout.margin / 2 - 2
     for (point, disc) in zip(points, discs) {
       canvas.disc(disc, radius: 3.4, point.isFailed ? .red : .green)
       let textSize = 8.5 * textScale
@@ -149,9 +165,6 @@ public struct PositionPlot: Plot {
         hasBackground: true)
       taken.append(box)
     }
-    drawScale(on: canvas, at: [middle.x, corner.y + Self.height - 42], scale)
-    canvas.text(
-      view.note, at: [middle.x, corner.y + Self.height - 12], anchor: [0.5, 0.5], size: 9 * textScale, .grey)
   }
 
   /// Draws the words at the rim with their arrows.

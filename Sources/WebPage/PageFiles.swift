@@ -11,6 +11,7 @@ enum PageFiles {
     case "/drawings.js": .bytes(PackageResources.drawings_js, type: script)
     case "/feeds.js": .bytes(PackageResources.feeds_js, type: script)
     case "/looks.js": .bytes(PackageResources.looks_js, type: script)
+    case "/poses.js": .bytes(PackageResources.poses_js, type: script)
     case "/takes.js": .bytes(PackageResources.takes_js, type: script)
     case "/icon.svg": .bytes(PackageResources.icon_svg, type: "image/svg+xml")
     default: nil

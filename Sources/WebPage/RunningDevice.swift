@@ -45,6 +45,8 @@ package struct RunningDevice: Sendable {
     let hasHeight: Bool
     /// A drawing and its caption, in HTML.
     let picture: String
+    /// How far a degree of roll turns the device in the drawing, clockwise: 1, -1, or 0 where roll is not seen.
+    let clockwise: Int
   }
 
   /// What a page shows of the device.
@@ -62,11 +64,13 @@ package struct RunningDevice: Sendable {
       \(plot.markup(description: description))
       <p class="detail">\((caption.prefix(1).uppercased() + caption.dropFirst() + ".").escapedForHTML)</p>
       """
+    let towards = device.view(held: feed.inputOrientation).towardsViewer(source.forward)
     return .document(
       json(
         Document(
           title: device.title, microphones: names,
-          hasHeight: device.hasHeight(in: device.frame(of: source, feed.inputOrientation)), picture: picture))
+          hasHeight: device.hasHeight(in: device.frame(of: source, feed.inputOrientation)), picture: picture,
+          clockwise: towards < -0.87 ? 1 : towards > 0.87 ? -1 : 0))
     )
   }
 

@@ -89,8 +89,7 @@ extension LiveTests {
     func look() throws {
       let graph = try LiveGraph(preset: "ring7", synchronous: true)
       let tmux = try monitor(graph)
-      try tmux.press("Left")
-      try tmux.wait(for: "stereo has no look")
+      try tmux.wait(for: "Pose         none")
       try #require(try graph.pinna("set", "--pattern", "cardioid").status == 0)
       try tmux.wait(for: "Look         forward")
       func becomes(_ look: [Double]?) throws -> Bool {
@@ -117,6 +116,48 @@ extension LiveTests {
       try tmux.press("Right")
       try tmux.wait(for: "twice")
       #expect(try FeedTests.feeds(graph)["anna"]?["look"] as? [Double] == [-5, 0])
+    }
+
+    @Test(
+      "arrow keys turn yaw and roll of stereo and of B-format, 0 ends them; a head tracker's pose is shown; a take refuses"
+    )
+    func pose() throws {
+      let graph = try LiveGraph(preset: "phone5", synchronous: true)
+      try #require(
+        try graph.pinna("set", "--data-source", "Back", "--pattern", "stereo", "--orientation", "portrait")
+          .status == 0)
+      try #require(try graph.pinna("feed", "add", "room", "--format", "ambix").status == 0)
+      let tmux = try monitor(graph)
+      try tmux.wait(for: "Pose         none")
+      try tmux.press("Up")
+      // Its filters are designed.
+      try tmux.wait(for: "Pose         roll 5°", seconds: 60)
+      #expect(try graph.status()["roll"] as? Double == 5)
+      try tmux.press("0")
+      try tmux.wait(for: "Pose         none", seconds: 20)
+      #expect(try graph.status()["roll"] == nil)
+      try tmux.press("f")
+      try tmux.wait(for: "room (2 of 2)")
+      for key in ["Left", "Left", "S-Right", "Down"] { try tmux.press(key) }
+      func room(_ yaw: Double?, _ roll: Double?) throws -> Bool {
+        try waitUntil(seconds: 20) {
+          let room = try FeedTests.feeds(graph)["room"]
+          return room?["yaw"] as? Double == yaw && room?["roll"] as? Double == roll
+        }
+      }
+      #expect(try room(9, -5))
+      try tmux.wait(for: "Pose         roll -5°, yaw 9°")
+      try #require(try graph.pinna("set", "--feed", "room", "--yaw", "0", "--follow", "yaw").status == 0)
+      try tmux.wait(for: "Pose         roll -5 follow yaw")
+      let sender = try graph.sender()
+      sender.send("/ypr", "12", "0", "3")
+      try #require(sender.reply(seconds: 5)?.status == 0)
+      try tmux.wait(for: "head tracker: yaw 12°, pitch 0°, roll 3°")
+      try #require(try graph.pinna("record", "start").status == 0)
+      try tmux.wait(for: "RECORDING")
+      try tmux.press("Right")
+      try tmux.wait(for: "twice")
+      #expect(try room(nil, -5))
     }
 
     @Test("f chooses a feed, which keys then change and not main; a feed that goes is said to have gone")

@@ -35,7 +35,8 @@ extension LiveTests {
       #expect(
         first.headers["set-cookie"] == "\(visitor.cookie); Path=/; HttpOnly; SameSite=Strict", "\(first)")
       for path in [
-        "/", "/page.css", "/page.js", "/controls.js", "/drawings.js", "/feeds.js", "/looks.js", "/takes.js",
+        "/", "/page.css", "/page.js", "/controls.js", "/drawings.js", "/feeds.js", "/looks.js", "/poses.js",
+        "/takes.js",
         "/icon.svg",
       ] {
         let page = try visitor.ask("GET", path)

@@ -1,3 +1,4 @@
+import Acoustics
 import Messages
 import Monitor
 import TestSupport
@@ -88,12 +89,48 @@ import Testing
       situation.model.press(.left, at: situation.now + .seconds(5)).map(\.message.words) == [["14,5"]])
   }
 
-  @Test("stereo has no look: an arrow key says so at its row, asks nothing, and does not make it mono")
-  func lookOfStereo() throws {
-    var situation = try Situation()
-    #expect(situation.model.press(.left, at: situation.now).isEmpty)
-    let grid = situation.grid()
-    #expect(grid.find("stereo has no look")?.row == grid.find("Look ")?.row, "\(grid.text)")
+  @Test(
+    "arrow keys turn the yaw and roll of stereo and B-format by 5°, with Shift by 1°, left and up, and 0 ends both",
+    arguments: [
+      (.left, "roll 175 yaw -10"), (.right, "roll 175 yaw -20"), (.up, "roll 180 yaw -15"),
+      (.down, "roll 170 yaw -15"), (.shiftLeft, "roll 175 yaw -14"), (.shiftRight, "roll 175 yaw -16"),
+      (.shiftUp, "roll 176 yaw -15"), (.shiftDown, "roll 174 yaw -15"), (.character("0"), "roll 0 yaw 0"),
+    ] as [(Key, String)], [PolarPattern.stereo, .ambix1])
+  func pose(_ turn: (key: Key, words: String), pattern: PolarPattern) throws {
+    var situation = try Situation(["polarPattern": pattern.rawValue, "roll": 175, "yaw": -15])
+    #expect(
+      situation.model.press(turn.key, at: situation.now).map(\.text) == ["/pinna/feed/set main \(turn.words)"]
+    )
+  }
+
+  @Test(
+    "presses of roll and yaw count on from each other, past 180°, and a feed has its own; none is not ended")
+  func poses() throws {
+    var feeds = Situation.feeds([("room", .ambix1)])
+    feeds[0]["roll"] = 175.5
+    var situation = try Situation(["feeds": feeds])
+    #expect(situation.press("0").isEmpty)
+    #expect(situation.grid().contains("there is no other"))
+    situation.press("f")
+    let requests = [Key.up, .left, .shiftRight, .character("0"), .down].flatMap {
+      situation.model.press($0, at: situation.now)
+    }
+    #expect(
+      requests.map(\.text)
+        == [
+          "roll -179.5 yaw 0", "roll -179.5 yaw 5", "roll -179.5 yaw 4", "roll 0 yaw 0", "roll -5 yaw 0",
+        ].map { "/pinna/feed/set room \($0)" })
+  }
+
+  @Test("what was asked of a look does not count for a pose")
+  func lookThenPose() throws {
+    var situation = try Situation(["polarPattern": "cardioid"])
+    _ = situation.model.press(.left, at: situation.now)
+    try situation.hear(["top"])
+    #expect(
+      situation.model.press(.left, at: situation.now).map(\.text) == ["/pinna/feed/set main roll 0 yaw 5"])
+    try situation.hear(["top"], ["polarPattern": "cardioid", "look": [30, 0]])
+    #expect(situation.model.press(.left, at: situation.now).map(\.text) == ["/pinna/set/look 35"])
   }
 
   @Test("presses faster than Pinna answers count on from each other")

@@ -54,19 +54,90 @@ import Testing
     #expect(grid.side("L") == nil && grid.side("R") == nil && grid.contains("cardioid"))
   }
 
-  @Test("the look has a row: its angles, forward without one, and none of stereo; what is designed is said")
+  @Test("the look has a row: its angles, forward without one; what is designed is said")
   func look() throws {
     var changes: [String: Any] = ["layout": NSNull(), "polarPattern": "cardioid", "look": [-60, 10]]
     #expect(try Situation(changes).grid().contains("Look         -60°, 10° up"))
     changes["look"] = nil
     #expect(try Situation(changes).grid().contains("Look         forward"))
-    #expect(try Situation().grid().contains("Look         –"))
     changes["designing"] = [60, 0]
     let note = "filters at 60° are being designed; until then the nearest play"
     #expect(try Situation(changes).grid().contains(note))
     changes["warnings"] = ["no microphone is connected", "no output is connected"]
     let grid = try Situation(changes).grid()
     #expect(grid.contains("! no output is connected (+1 line; see: pinna status)"), "\(grid.text)")
+  }
+
+  @Test(
+    "stereo and B-format have a pose where mono has its look: its angles, and what follows",
+    arguments: [
+      ([:], "none"), (["roll": 30], "roll 30°"), (["roll": 30, "yaw": -15], "roll 30°, yaw -15°"),
+      (["follow": ["roll"]], "following roll"), (["follow": ["look", "roll", "yaw"]], "following roll, yaw"),
+      // In the words of `pinna set` where the row is narrow.
+      (["yaw": -15, "follow": ["roll"]], "yaw -15 follow roll"),
+      (["roll": 30, "yaw": -15, "follow": ["roll"]], "yaw -15 follow roll"),
+      (["roll": -170, "yaw": -12.5], "roll -170 yaw -12.5"),
+    ] as [([String: any Sendable], String)], [PolarPattern.stereo, .ambix1])
+  func pose(_ row: (changes: [String: any Sendable], text: String), pattern: PolarPattern) throws {
+    var changes: [String: Any] = row.changes
+    changes["polarPattern"] = pattern.rawValue
+    let grid = try Situation(changes).grid()
+    let line = grid.text(try #require(grid.find("Pose ")?.row)).prefix(36).trimmingCharacters(
+      in: .whitespaces)
+    #expect(line == "←→ Pose         \(row.text)", "\(grid.text)")
+    #expect(!grid.contains("Look "))
+  }
+
+  @Test("in a wide window the row of the pose and that of a followed look are sentences")
+  func wideTurns() throws {
+    let pose = ["roll": 30.0, "yaw": -15, "follow": ["roll"]] as [String: Any]
+    #expect(try Situation(pose).grid(200, 60).contains("Pose         roll 30°, yaw -15°, following roll"))
+    let look = ["polarPattern": "cardioid", "follow": ["look", "roll"], "look": [60, 10]] as [String: Any]
+    #expect(try Situation(look).grid(120, 40).contains("Look         60°, 10° up, following look"))
+    #expect(try Situation(look).grid().contains("Look         60,10 follow look"))
+  }
+
+  @Test("the head tracker has a line where warnings leave room")
+  func tracker() throws {
+    var changes = ["tracker": ["yaw": 12.3, "pitch": 0, "roll": 3, "secondsAgo": 5]] as [String: Any]
+    #expect(
+      try Situation(changes).grid().contains(
+        "head tracker: yaw 12°, pitch 0°, roll 3°; nothing for 5 s"))
+    changes["warnings"] = ["no microphone is connected", "no output is connected"]
+    let grid = try Situation(changes).grid()
+    #expect(grid.contains("! no output is connected ") && !grid.contains("head tracker"), "\(grid.text)")
+    #expect(!grid.contains("+1 line"))
+  }
+
+  @Test(
+    "a phone that rolls is drawn rolled by the tracker's angle if that is followed, left and right stay level; yaw turns them"
+  )
+  func drawnPose() throws {
+    /// The columns of the lower left and the lower right microphone.
+    func columns(_ changes: [String: Any]) throws -> (left: Int, right: Int) {
+      let grid = try Situation(changes).grid(120, 40)
+      let (left, right) = (try #require(grid.side("L")), try #require(grid.side("R")))
+      #expect(left.row == right.row && left.column < right.column, "\(grid.text)")
+      let top = try #require(grid.find("┌")).row
+      func column(_ number: Unicode.Scalar) throws -> Int {
+        let found = (top..<top + 8).lazy.compactMap { row in
+          (1..<48).first { grid[row, $0].scalar == number && grid[row, $0].style == .strong }
+        }.first
+        return try #require(found, "\(number) in \(grid.text)")
+      }
+      return (try column("1"), try column("2"))
+    }
+    let still = try columns([:])
+    let turned = try columns(["roll": 180])
+    #expect(still.left < still.right && turned.left > turned.right)
+    let followed = try columns([
+      "follow": ["roll"], "tracker": ["yaw": 0, "pitch": 0, "roll": 180, "secondsAgo": 0],
+    ])
+    #expect(followed == turned)
+    let yawed = try Situation(["yaw": 90]).grid(120, 40)
+    #expect(yawed.contains("← forward"), "\(yawed.text)")
+    // Left is behind then.
+    #expect(try #require(yawed.side("L")).row > #require(yawed.side("R")).row)
   }
 
   @Test(

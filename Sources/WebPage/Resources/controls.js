@@ -2,12 +2,18 @@
 
 import { choicesOf, feedNames, findFeed, stateOf } from "./feeds.js";
 import { Looks } from "./looks.js";
+import { Poses } from "./poses.js";
 
 export const element = (id) => document.getElementById(id);
 
 const ORIENTATIONS = { portrait: "top", portraitUpsideDown: "bottom", landscapeLeft: "left", landscapeRight: "right" };
-const FEED_CONTROLS = ["orientation", "data-source", "pattern", "look", "gain", "high-pass", "mute"];
-const LOOK_CONTROLS = ["look", "look-azimuth", "look-elevation", "look-off", "look-handle"];
+const FEED_CONTROLS = ["orientation", "data-source", "pattern", "look", "pose", "follow", "gain", "high-pass", "mute"];
+// Controls that share a place for refusals, by its name.
+const GROUPS = {
+  look: ["look", "look-azimuth", "look-elevation", "look-off", "look-handle"], pose: ["roll", "yaw"],
+  follow: ["follow-roll", "follow-yaw", "follow-look"],
+};
+const groupOf = (id) => Object.keys(GROUPS).find((name) => GROUPS[name].includes(id)) ?? id;
 const CORNERS = [20, 40, 60, 80, 100, 120, 160, 200, 300, 400];
 
 // Fetches a JSON document. Throws with Pinna's sentence if it is refused.
@@ -45,6 +51,7 @@ export class Controls {
     this.onSelect("listen", (value) => this.set("listen", value));
     this.prepareGain();
     this.looks = new Looks(this, onTurn);
+    this.poses = new Poses(this);
     this.onClick("mute", () => this.setFeed("mute", this.feed.muted ? "off" : "on"));
     element("feed").addEventListener("change", () => this.choose(element("feed").value));
     this.onClick("feed-remove", async () => {
@@ -121,7 +128,7 @@ export class Controls {
   isRefusedByLock(id) {
     const target = element(id);
     if (target.getAttribute("aria-disabled") !== "true") return false;
-    this.refuse(LOOK_CONTROLS.includes(id) ? "look" : id, target.dataset.reason || this.lockReason);
+    this.refuse(groupOf(id), target.dataset.reason || this.lockReason);
     return true;
   }
 
@@ -293,6 +300,7 @@ export class Controls {
     if (status.state === undefined) return;
     this.showFeed();
     this.looks.show();
+    this.poses.show();
     this.showLock();
     this.select("output", status.output.choice);
     this.select("listen", status.listening ?? "off");
@@ -360,7 +368,7 @@ export class Controls {
     }
     lock(element("listen"), reason);
     for (const id of ["gain", "high-pass", "mute"]) lock(element(id), feedReason, "outputs-lock");
-    for (const id of LOOK_CONTROLS) lock(element(id), feedReason, "pattern-lock");
+    for (const id of Object.values(GROUPS).flat()) lock(element(id), feedReason, "pattern-lock");
     lock(element("output"), reason, "outputs-lock");
     for (const input of [element("feed-remove"), ...element("feed-add-form").querySelectorAll("input, select, button")]) lock(input, reason, "feed-lock");
     for (const input of [element("preset"), element("preset-form").querySelector("button")]) lock(input, reason, "preset-lock");

@@ -13,10 +13,13 @@ const element = (id) => document.getElementById(id);
 // A look is [azimuth, elevation] in degrees, left and up positive; null is the data source's forward.
 const AHEAD = [0, 0];
 
-const turned = ([azimuth, elevation], left, up) => {
-  const around = ((azimuth + left) % 360 + 360) % 360;
-  return [around > 180 ? around - 360 : around, Math.min(90, Math.max(-90, elevation + up))];
+// An angle in degrees, above -180 and up to 180.
+export const wrapped = (degrees) => {
+  const around = (degrees % 360 + 360) % 360;
+  return around > 180 ? around - 360 : around;
 };
+
+const turned = ([azimuth, elevation], left, up) => [wrapped(azimuth + left), Math.min(90, Math.max(-90, elevation + up))];
 
 const word = (look) => look ? look.join() : "off";
 
@@ -25,6 +28,26 @@ function spoken(look) {
   const [azimuth, elevation] = look;
   const side = azimuth === 0 ? "forward" : azimuth === 180 ? "behind" : `${Math.abs(azimuth)}° to the ${azimuth > 0 ? "left" : "right"}`;
   return elevation ? `${side}, ${Math.abs(elevation)}° ${elevation > 0 ? "up" : "down"}` : side;
+}
+
+// Makes a field for an angle: `onChange` is called when a number has been typed, `onTurn` with the degrees that an arrow key
+// adds, and `show` when it is left.
+export function prepareAngle(field, controls, { onChange, onTurn, show }) {
+  field.addEventListener("input", () => { field.dataset.typed = "true"; });
+  field.addEventListener("change", () => {
+    delete field.dataset.typed;
+    onChange();
+  });
+  field.addEventListener("blur", () => { delete field.dataset.typed; show(); });
+  field.addEventListener("keydown", (event) => {
+    if (["Tab", "Shift", "Escape"].includes(event.key)) return;
+    if (controls.isRefusedByLock(field.id)) event.preventDefault();
+    const degrees = { ArrowUp: 1, ArrowDown: -1 }[event.key] * (event.shiftKey ? 1 : 5);
+    if (!degrees || event.defaultPrevented) return;
+    event.preventDefault();
+    delete field.dataset.typed;
+    onTurn(degrees);
+  });
 }
 
 export class Looks {
@@ -86,24 +109,14 @@ export class Looks {
 
   prepareFields() {
     const fields = [element("look-azimuth"), element("look-elevation")];
-    fields.forEach((field, n) => {
-      field.addEventListener("input", () => { field.dataset.typed = "true"; });
-      field.addEventListener("change", () => {
-        delete field.dataset.typed;
+    fields.forEach((field, n) => prepareAngle(field, this.controls, {
+      onChange: () => {
         const [azimuth, elevation] = fields.map(({ valueAsNumber }) => valueAsNumber);
         this.ask(isNaN(azimuth) && (n === 0 || isNaN(elevation)) ? null : [azimuth || 0, elevation || 0]);
-      });
-      field.addEventListener("blur", () => { delete field.dataset.typed; this.show(); });
-      field.addEventListener("keydown", (event) => {
-        if (["Tab", "Shift", "Escape"].includes(event.key)) return;
-        if (this.controls.isRefusedByLock("look")) event.preventDefault();
-        const degrees = { ArrowUp: 1, ArrowDown: -1 }[event.key] * (event.shiftKey ? 1 : 5);
-        if (!degrees || event.defaultPrevented) return;
-        event.preventDefault();
-        delete field.dataset.typed;
-        if (n === 0) this.turn(degrees, 0); else this.turn(0, degrees);
-      });
-    });
+      },
+      onTurn: (degrees) => n === 0 ? this.turn(degrees, 0) : this.turn(0, degrees),
+      show: () => this.show(),
+    }));
   }
 
   prepareHandle() {

@@ -135,10 +135,10 @@ function isNew(what, ...values) {
 function showFeed() {
   const { feed } = controls;
   if (!feed) return;
-  const { name, dataSource, polarPattern, inputOrientation, look } = feed;
+  const { name, dataSource, polarPattern, inputOrientation, look, roll, yaw } = feed;
   const { device, input, sampleRate, mutedMicrophones, fallback } = status;
-  if (isNew("device", name, dataSource, polarPattern, inputOrientation, device, input, mutedMicrophones, fallback)) loadDevice(name);
-  if (isNew("curves", name, dataSource, polarPattern, inputOrientation, look, device, input, sampleRate, fallback)) loadCurves(feed);
+  if (isNew("device", name, dataSource, polarPattern, inputOrientation, roll, yaw, device, input, mutedMicrophones, fallback)) loadDevice(name);
+  if (isNew("curves", name, dataSource, polarPattern, inputOrientation, look, roll, yaw, device, input, sampleRate, fallback)) loadCurves(feed);
 }
 
 function showTake() {
@@ -177,6 +177,7 @@ async function loadDevice(feed) {
   element("device-picture").innerHTML = device.picture;
   controls.setMicrophones(device.microphones);
   controls.looks.setHeight(device.hasHeight);
+  controls.poses.setClockwise(device.clockwise);
 }
 
 async function loadInputs() {

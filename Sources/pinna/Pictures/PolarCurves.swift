@@ -59,18 +59,20 @@ final class PolarCurves: Sendable {
     setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
     let selection = key.selection
     let source = try key.device.dataSource(named: selection.dataSource)
-    // That of a look has a source of its own, along it.
+    // That of a look has a source of its own, along it; that of a pose has its listener.
     let device = try key.device.ownDevice(of: selection) ?? key.device
     let bank =
       key.without.isEmpty
       ? try FilterBank.ready(device: device, sampleRate: key.sampleRate)
       : try FilterBank.fallback(for: device, without: key.without, sampleRate: key.sampleRate)
-    guard let coefficients = bank.cases.first(where: { $0.filterCase == selection.filterCase }) else {
+    let filterCase = try device.filterCase(for: selection)
+    guard let coefficients = bank.cases.first(where: { $0.filterCase == filterCase }) else {
       throw Failure(.unsupported, "\(device.name) has no filters for this case")
     }
+    let roll = selection.polarPattern.isOriented ? selection.pose.roll : 0
     let curves = try CaseCurves(
       coefficients, bank: bank, device: device, hrtf: HRTF(path: device.hrtf ?? HRTF.defaultPath),
-      seenFrom: key.device.frame(of: source, selection.inputOrientation))
+      seenFrom: key.device.frame(of: source, selection.inputOrientation).turned(by: Pose(roll: roll)))
     func rounded(_ levels: [[[Double]]]) -> [[[Double]]] {
       levels.map { $0.map { $0.map { max(-99, ($0 * 10).rounded() / 10) } } }
     }

@@ -84,13 +84,6 @@ extension StatusReport: SettingReport {
       .joined(separator: "\n")
   }
 
-  private var trackerText: String? {
-    tracker.map {
-      String(format: "head tracker: yaw %.0f°, pitch %.0f°, roll %.0f°", $0.yaw, $0.pitch, $0.roll)
-        + ($0.secondsAgo < 2 ? "" : String(format: "; nothing for %.0f s", $0.secondsAgo))
-    }
-  }
-
   private var stateText: String {
     if take?.fault != nil { return "recording, but nothing is written to disk any more" }
     if take?.loss != nil { return "recording, but its files were removed" }
