@@ -111,6 +111,11 @@ extension LiveTests {
       #expect(isTurned)
       #expect(try graph.status()["look"] == nil)
       try tmux.wait(for: "Look         -5°")
+      // A take that began earlier would record the nearest look, and lock it.
+      let isHeard = try waitUntil(seconds: 60) {
+        try FeedTests.feeds(graph)["anna"]?["isHeard"] as? Bool == true
+      }
+      try #require(isHeard)
       try #require(try graph.pinna("record", "start").status == 0)
       try tmux.wait(for: "RECORDING")
       try tmux.press("Right")

@@ -59,7 +59,7 @@ extension LiveTests {
       let folder = graph.home.folder.path
       try AudioClip(sampleRate: 44100, channels: [[0, 0]]).write(wav: folder + "/slow.wav")
       try graph.home.folder.write("title: wrong\n", to: "config/pinna/wrong.yaml")
-      let tooMany = [String](repeating: "x", count: 22)
+      let tooMany = [String](repeating: "x", count: 2 * Change.Key.allCases.count + 2)
       let miscounted = OSCMethod.all.map {
         Refusal(words: [$0.path] + tooMany, status: .usage, says: "it got \(tooMany.count) arguments")
       }

@@ -18,7 +18,9 @@ extension LiveTests {
       let graph = try Self.graph()
       let sender = try graph.udpSender()
       var state: [String: [String]] = [:]
-      while state.count < 16, let message = sender.message(seconds: 2) { state[message.path] = message.words }
+      while state.count < Change.Key.allCases.count + 6, let message = sender.message(seconds: 2) {
+        state[message.path] = message.words
+      }
       #expect(state["/pinna/set/gain"] == ["0.0"] && state["/pinna/set/pattern"] == ["stereo"])
       #expect(state["/pinna/preset/use"] == ["phone5"] && state["/pinna/set/high-pass"] == ["off"])
       #expect(state["/pinna/record"] == ["0"] && state["/pinna/server"] == ["running"])
