@@ -1,3 +1,5 @@
+import Text
+
 /// The high-pass of the outputs against wind, rumble and handling noise.
 public enum HighPass: Hashable, Sendable {
   case off
@@ -14,7 +16,6 @@ public enum HighPass: Hashable, Sendable {
 
   /// How files and commands write it: "off", or hertz.
   public var word: String {
-    guard let value = frequency?.value else { return "off" }
-    return value == value.rounded() ? "\(Int(value))" : "\(value)"
+    frequency?.value.plain ?? "off"
   }
 }

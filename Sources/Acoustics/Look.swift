@@ -1,3 +1,5 @@
+import Text
+
 #if canImport(Glibc)
   import Glibc
 #endif
@@ -16,9 +18,8 @@ public struct Look: Hashable, Sendable {
   /// - Returns: nil out of `azimuths` or `elevations`.
   public init?(azimuth: Double, elevation: Double = 0) {
     guard Self.azimuths.contains(azimuth), Self.elevations.contains(elevation) else { return nil }
-    let turned = azimuth > 180 ? azimuth - 360 : azimuth <= -180 ? azimuth + 360 : azimuth
     // Adding 0 turns -0.0 into 0.0.
-    (self.azimuth, self.elevation) = (turned + 0, elevation + 0)
+    (self.azimuth, self.elevation) = (Angle.turned(azimuth), elevation + 0)
   }
 
   /// The look from `frame` that is nearest to `direction`.
@@ -35,17 +36,12 @@ public struct Look: Hashable, Sendable {
   /// Turned by angles in degrees. The azimuth goes round, the elevation ends straight up and down.
   public func turned(left: Double, up: Double) -> Look {
     let elevation = min(max(self.elevation + up, Self.elevations.lowerBound), Self.elevations.upperBound)
-    return Look(azimuth: (azimuth + left).remainder(dividingBy: 360), elevation: elevation)!
+    return Look(azimuth: Angle.turned(azimuth + left), elevation: elevation)!
   }
 
   /// "60", or "60,-10".
   public var word: String {
-    (elevation == 0 ? [azimuth] : [azimuth, elevation]).map(Self.degrees).joined(separator: ",")
-  }
-
-  /// Without a fraction where there is none.
-  private static func degrees(_ angle: Double) -> String {
-    angle == angle.rounded() ? "\(Int(angle))" : "\(angle)"
+    (elevation == 0 ? [azimuth] : [azimuth, elevation]).map(\.plain).joined(separator: ",")
   }
 
   /// " at 60°", or " at 60°, 10° up"
@@ -60,9 +56,9 @@ public struct Look: Hashable, Sendable {
 extension Look: CustomStringConvertible {
   /// "60°", or "60°, 10° down".
   public var description: String {
-    let azimuth = Self.degrees(azimuth) + "°"
+    let azimuth = azimuth.plain + "°"
     if elevation == 0 { return azimuth }
-    return "\(azimuth), \(Self.degrees(abs(elevation)))° " + (elevation > 0 ? "up" : "down")
+    return "\(azimuth), \(abs(elevation).plain)° " + (elevation > 0 ? "up" : "down")
   }
 }
 
@@ -73,9 +69,6 @@ extension Device {
     let all = [orientation, .ofMono(along: source.forward)]
     return all.lazy.compactMap { HeadFrame(forward: source.forward, orientation: $0) }.first!
   }
-
-  /// Whether microphones stand above each other as the device is held, and so tell what is above from what is below.
-  public func hasHeight(in frame: HeadFrame) -> Bool { hasHeight(along: frame.up) }
 
   /// The device with one case: the mono pattern of `selection` in the direction of its look. Its filters come from all
   /// microphones.

@@ -8,7 +8,7 @@ extension Controller {
   func pose(_ format: PoseFormat, _ words: [String], _ request: Request) throws {
     let numbers = try PoseFormat.numbers(words)
     switch format {
-    // Where nothing follows, they are settings, which takes lock.
+    // Where nothing follows them, they are settings, which takes lock.
     case .roll where !processor.follows(.roll): return try change([Change(.roll, words[0])], of: nil, request)
     case .yaw where !processor.follows(.yaw) && !processor.follows(.look):
       return try change([Change(.yaw, words[0])], of: nil, request)
@@ -18,7 +18,12 @@ extension Controller {
       throw Failure(.usage, "four numbers that are all 0 are no rotation; give a quaternion")
     }
     processor.track(pose)
-    request.answer(.done(PoseAnswer(processor.pose)))
+    answerPose(request)
+  }
+
+  /// Answers what counts by now.
+  func answerPose(_ request: Request) {
+    if let report = processor.trackerReport { request.answer(.done(report)) }
   }
 
   /// Pinna's own methods take degrees, whatever the tracker sends.

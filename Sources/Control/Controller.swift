@@ -259,7 +259,7 @@ public final class Controller {
     case .pose(let format): try pose(format, words, request)
     case .centre:
       try processor.centre()
-      request.answer(.done(PoseAnswer(processor.pose)))
+      answerPose(request)
     case .stop: processor.stop(request)
     }
   }

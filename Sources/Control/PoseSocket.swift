@@ -28,15 +28,11 @@ public final class PoseSocket {
       throw Failure(
         .usage, "the address \(host.quoted) for poses is not usable; give an IP address in numbers")
     }
-    socket = wanted.makeSocket()
-    let number = socket.number
-    guard number >= 0, wanted.withSocketAddress({ bind(number, $0, $1) }) == 0 else {
+    do throws(UDPAddress.SystemReason) { socket = try wanted.boundSocket() } catch {
       throw Failure(
-        .failed,
-        "cannot listen for poses on \(wanted): \(String(cString: strerror(errno))); choose another port with --pose-port"
-      )
+        .failed, "cannot listen for poses on \(wanted): \(error.text); choose another port with --pose-port")
     }
-    address = UDPAddress(of: number)
+    address = UDPAddress(of: socket.number)
   }
 
   /// The newest pose of at most 64 packets, so that a flood cannot keep the thread here; nil if none told one.

@@ -43,6 +43,18 @@ package struct UDPAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// A socket that is bound to this address.
+  /// - Throws: the system's reason.
+  func boundSocket() throws(SystemReason) -> FileDescriptor {
+    let socket = makeSocket()
+    guard socket.number >= 0, withSocketAddress({ bind(socket.number, $0, $1) }) == 0 else {
+      throw SystemReason(text: String(cString: strerror(errno)))
+    }
+    return socket
+  }
+
+  struct SystemReason: Error { let text: String }
+
   var family: Int32 {
     bytes.withUnsafeBytes { Int32($0.loadUnaligned(as: sa_family_t.self)) }
   }

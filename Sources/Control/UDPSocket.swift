@@ -74,15 +74,13 @@ public final class UDPSocket {
         .usage,
         "the OSC address \(host.quoted) is not usable; give an IP address in numbers, such as 127.0.0.1")
     }
-    socket = wanted.makeSocket()
-    let number = socket.number
-    guard number >= 0, wanted.withSocketAddress({ bind(number, $0, $1) }) == 0 else {
+    do throws(UDPAddress.SystemReason) { socket = try wanted.boundSocket() } catch {
       throw Failure(
         .failed,
-        "cannot listen for OSC on \(wanted): \(String(cString: strerror(errno))); choose another port with --osc-port, or "
-          + "0 for any free one")
+        "cannot listen for OSC on \(wanted): \(error.text); choose another port with --osc-port, or 0 for any free one"
+      )
     }
-    address = UDPAddress(of: number)
+    address = UDPAddress(of: socket.number)
     tokenFile = try TokenFile(name: name, environment: environment)
   }
 

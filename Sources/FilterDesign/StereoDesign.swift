@@ -119,9 +119,9 @@ package struct StereoDesign: Sendable {
     return raw.map { $0 / mean }
   }
 
-  private func filters(_ bins: StereoBins, near: Weights?, step: DesignStep) throws(DesignError) -> Taps<
-    Float
-  > {
+  private func filters(
+    _ bins: StereoBins, near: Weights?, step: DesignStep
+  ) throws(DesignError) -> Taps<Float> {
     var limits = NoiseGainLimits(grid: grid, parameters: parameters.stereo)
     var best: (filters: Taps<Float>, excess: Double)?
     var progress = 0.2

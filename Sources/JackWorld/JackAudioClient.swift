@@ -245,35 +245,23 @@ final class JackAudioClient: AudioClient {
 
   func use(_ new: FilterChoice) { choice.withLock { $0 = new } }
 
-  func turn(_ feed: String, in setting: Setting) throws -> Ticket {
-    if Feed.isMain(feed) { return try substitute(in: engine, setting) }
-    guard let feed = setting.feeds.first(where: { $0.name == feed }),
-      let ticket = try substitute(in: engine, feed, filters(for: feed.selection))
-    else { throw Failure(.failed, "there is no feed \(feed)") }
-    return ticket
-  }
-
-  func substitute(for setting: Setting) throws -> Ticket {
+  func substitute(_ feeds: [String], in setting: Setting) throws -> [String: Ticket] {
     let used = try engine
-    for feed in setting.feeds {
-      guard let filters = try? filters(for: feed.selection),
-        filters !== used.feeds.withLock({ $0[feed.name]?.filters })
-      else { continue }
-      _ = try? substitute(in: used, feed, filters)
+    var tickets: [String: Ticket] = [:]
+    if feeds.contains(Feed.main) {
+      tickets[Feed.main] = try used.engine.substitute(
+        filters(for: setting), gain: setting.amplitude, highPass: setting.highPass.frequency?.value)
     }
-    return try substitute(in: used, setting)
-  }
-
-  private func substitute(in used: JackEngine, _ feed: Feed, _ filters: FilterSet) throws -> Ticket? {
-    guard let live = used.feeds.withLock({ $0[feed.name] }) else { return nil }
-    used.feeds.withLock { $0[feed.name]?.filters = filters }
-    return try used.engine.substitute(
-      feed: live.number, filters, gain: feed.amplitude, highPass: feed.highPass.frequency?.value)
-  }
-
-  private func substitute(in used: JackEngine, _ setting: Setting) throws -> Ticket {
-    try used.engine.substitute(
-      filters(for: setting), gain: setting.amplitude, highPass: setting.highPass.frequency?.value)
+    for feed in setting.feeds where feeds.contains(feed.name) {
+      guard let live = used.feeds.withLock({ $0[feed.name] }),
+        let filters = try? filters(for: feed.selection), filters !== live.filters,
+        let ticket = try? used.engine.substitute(
+          feed: live.number, filters, gain: feed.amplitude, highPass: feed.highPass.frequency?.value)
+      else { continue }
+      used.feeds.withLock { $0[feed.name]?.filters = filters }
+      tickets[feed.name] = ticket
+    }
+    return tickets
   }
 
   private func filters(for setting: Setting) throws -> FilterSet {

@@ -35,15 +35,6 @@ package struct ChangeReport: Codable, Sendable {
   package init() {}
 }
 
-/// The answer to `set --centre`, and to a pose: where the tracker points, in degrees.
-package struct PoseAnswer: Codable, Sendable {
-  package let yaw: Double
-  package let pitch: Double
-  package let roll: Double
-
-  package init(_ pose: TrackedPose) { (yaw, pitch, roll) = (pose.yaw, pose.pitch, pose.roll) }
-}
-
 /// The answer to `forget`.
 package struct ForgetAnswer: Codable, Sendable {
   /// Number of connections that are no longer remembered.

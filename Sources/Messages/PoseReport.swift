@@ -14,18 +14,9 @@ package protocol PoseReport {
 extension PoseReport {
   /// ", rolled by 30°, turned by -15°, following roll"; empty without a pose.
   package var poseText: String {
-    (roll.map { ", rolled by \($0.inDegrees)" } ?? "") + (yaw.map { ", turned by \($0.inDegrees)" } ?? "")
+    (roll.map { ", rolled by \($0.plain)°" } ?? "") + (yaw.map { ", turned by \($0.plain)°" } ?? "")
       + (follow.map { ", following " + $0.map(\.rawValue).joined(separator: " and ") } ?? "")
   }
-}
-
-extension Double {
-  /// "30°", or "12.5°".
-  fileprivate var inDegrees: String { self == rounded() ? "\(Int(self))°" : "\(self)°" }
-}
-
-extension StatusReport.Preferred: PoseReport {
-  package var follow: [Followed]? { nil }
 }
 
 extension FeedReport {
@@ -42,10 +33,13 @@ extension FeedReport {
 
 extension StatusReport {
   /// The pose that comes in, as a sentence without a full stop; nil before one does.
-  package var trackerText: String? {
-    tracker.map {
-      String(format: "head tracker: yaw %.0f°, pitch %.0f°, roll %.0f°", $0.yaw, $0.pitch, $0.roll)
-        + ($0.secondsAgo < 2 ? "" : String(format: "; nothing for %.0f s", $0.secondsAgo))
-    }
+  package var trackerText: String? { tracker?.text }
+}
+
+extension StatusReport.TrackerReport {
+  /// "head tracker: yaw 12°, pitch 0°, roll -3°", and for how long none has come.
+  package var text: String {
+    String(format: "head tracker: yaw %.0f°, pitch %.0f°, roll %.0f°", yaw, pitch, roll)
+      + (secondsAgo < 2 ? "" : String(format: "; nothing for %.0f s", secondsAgo))
   }
 }

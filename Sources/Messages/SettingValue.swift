@@ -1,4 +1,5 @@
 import Acoustics
+import Text
 
 /// One value of a setting: a JSON value in answers, an argument in feedback.
 package enum SettingValue: Hashable, Sendable, Encodable {
@@ -19,7 +20,7 @@ package enum SettingValue: Hashable, Sendable, Encodable {
   package var word: String {
     switch self {
     case .word(let text): text
-    case .number(let number): number == number.rounded() ? "\(Int(number))" : "\(number)"
+    case .number(let number): number.plain
     case .flag(let isOn): (isOn ? Switch.on : .off).rawValue
     }
   }

@@ -1,4 +1,5 @@
 import Acoustics
+import Text
 
 /// A parameter of `DesignParameters` as it appears in files that override it: its name, its unit and its allowed values.
 package struct DesignField: Sendable {
@@ -30,7 +31,7 @@ package struct DesignField: Sendable {
 
   /// The allowed values, for messages: "a multiple of 8 from 128 to 1024", "200 to 8000 Hz".
   package var allowed: String {
-    let bounds = "\(plain(range.lowerBound)) to \(plain(range.upperBound))" + (unit.isEmpty ? "" : " \(unit)")
+    let bounds = "\(range.lowerBound.plain) to \(range.upperBound.plain)" + (unit.isEmpty ? "" : " \(unit)")
     guard let multiple else { return bounds }
     return multiple == 1 ? "a whole number from \(bounds)" : "a multiple of \(multiple) from \(bounds)"
   }
@@ -225,7 +226,7 @@ extension YAMLReader {
         guard let reader = fields.optional(field.key) else { continue }
         let value = try reader.number(in: field.range, unit: field.unit)
         guard field.allows(value) else {
-          throw reader.failure("is \(plain(value)); write \(field.allowed)")
+          throw reader.failure("is \(value.plain); write \(field.allowed)")
         }
         field.set(value, in: &parameters)
       }

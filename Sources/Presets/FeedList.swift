@@ -33,8 +33,8 @@ extension Selection {
   /// Where it looks, how it is turned and what it follows, as entries of a preset; none for what is not said.
   var directionText: [String] {
     [
-      effectiveLook.map { "look: [\($0.word)]" }, roll.map { "roll: \(plain($0))" },
-      yaw.map { "yaw: \(plain($0))" },
+      effectiveLook.map { "look: [\($0.word)]" }, roll.map { "roll: \($0.plain)" },
+      yaw.map { "yaw: \($0.plain)" },
       followed.map { "follow: [\($0.map(\.rawValue).joined(separator: ", "))]" },
     ].compactMap(\.self)
   }

@@ -1,4 +1,5 @@
 import Acoustics
+import Text
 
 /// Reads and extends the file that says what MIDI controllers change.
 ///
@@ -160,8 +161,8 @@ public enum MIDIMapFile {
     if let encoding = controller.encoding { fields += ", relative: \(encoding.rawValue)" }
     switch controller.scale {
     case .range(let range):
-      fields += ", from: \(plain(range.from)), to: \(plain(range.to))"
-      if controller.encoding != nil { fields += ", click: \(plain(range.click))" }
+      fields += ", from: \(range.from.plain), to: \(range.to.plain)"
+      if controller.encoding != nil { fields += ", click: \(range.click.plain)" }
     case .words(let words) where !words.isEmpty:
       let values = words.map { DescriptionName.isValid($0) ? $0 : yamlString($0) }
       fields += ", values: [\(values.joined(separator: ", "))]"

@@ -157,7 +157,7 @@ extension YAMLReader {
     }
     guard range.contains(value) else {
       let bounds =
-        "\(plain(range.lowerBound)) to \(plain(range.upperBound))" + (unit.isEmpty ? "" : " \(unit)")
+        "\(range.lowerBound.plain) to \(range.upperBound.plain)" + (unit.isEmpty ? "" : " \(unit)")
       throw failure("is \(text.printable(limit: 40)), out of range; write a number from \(bounds)")
     }
     return value
@@ -189,6 +189,3 @@ extension YAMLReader {
     do { return try Word(word: text) } catch { throw failure("has an \(error)") }
   }
 }
-
-/// "8" for 8.0, and "0.5" for 0.5.
-func plain(_ value: Double) -> String { value == value.rounded() ? String(Int(value)) : String(value) }

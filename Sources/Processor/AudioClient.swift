@@ -108,12 +108,11 @@ package protocol AudioClient: AnyObject, Sendable {
   func change(to setting: Setting, isRestoring: Bool) throws -> Ticket
   /// Takes the filters of every setting from `choice` from now on, and those of the engine.
   func use(_ choice: FilterChoice)
-  /// Posts crossfades of all feeds to the filters of `setting` that are chosen by now. It is allowed during a take. The
-  /// ticket is main's.
-  func substitute(for setting: Setting) throws -> Ticket
-  /// Posts a crossfade of one feed, or of `main`, to what is chosen by now in place of its selection in `setting`. It is
-  /// allowed during a take.
-  func turn(_ feed: String, in setting: Setting) throws -> Ticket
+  /// Posts crossfades of feeds, `main` among them, to the filters of `setting` that are chosen by now. It is allowed during
+  /// a take.
+  /// - Returns: the tickets by the feeds' names; none for a feed that plays those filters, or has none.
+  /// - Throws: if `main` is among them and cannot be changed. Then nothing is posted.
+  func substitute(_ feeds: [String], in setting: Setting) throws -> [String: Ticket]
   /// Posts a fade of all feeds to silence with the filters of `setting`. The ticket is main's.
   func fadeOut(from setting: Setting) throws -> Ticket
   /// Registers the ports of a feed, and fades it in. The result is the ticket of that change.
@@ -183,8 +182,9 @@ package protocol TakeRecording: DiskWork {
   func note(_ what: String)
   /// Frames of pre-roll before the first frame that the callback wrote.
   var preRollFrames: Int { get }
-  /// Lists in the sidecar that from `frame` of the take on, pre-roll included, the filters do without `missing`.
-  func addFallback(frame: Int, without missing: [String])
+  /// Lists in the sidecar that from `frame` of the take on, pre-roll included, a feed's filters do without `missing`.
+  /// - Parameter feed: its name; nil for `main`.
+  func addFallback(frame: Int, without missing: [String], feed: String?)
   /// Lists in the sidecar what a feed plays that follows a pose.
   func addTurn(_ turn: Sidecar.Turn)
   /// Number of markers so far.

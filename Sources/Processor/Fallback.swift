@@ -20,8 +20,6 @@ struct Fallback {
   var remarks: [CaseRemark] = []
   /// The microphones that the filters in force do without.
   var inForce: Set<String> = []
-  /// The substitution that the callback has not ended yet.
-  var posted: (ticket: Ticket, missing: Set<String>)?
   /// For which missing microphones there are no filters, and why.
   var failure: (missing: Set<String>, reason: String)?
   /// What the filters did without, from which frame of the engine on: since the last change, which emptied the pre-roll.
@@ -40,8 +38,8 @@ struct Fallback {
   /// The filters that are got ready before a microphone fails.
   var preparation = FallbackPreparation()
 
-  /// Whether filters are being made, or are on their way through the callback.
-  var isBusy: Bool { job != nil || posted != nil }
+  /// Whether filters are being made.
+  var isBusy: Bool { job != nil }
 
   /// A change is in force, whose filters do without `missing`.
   mutating func changed(without missing: Set<String>) {

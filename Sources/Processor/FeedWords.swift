@@ -54,9 +54,7 @@ extension Feed {
     case .gain(let gain): self.gain = gain
     case .highPass(let highPass): self.highPass = highPass
     case .mute(let isOn): muted = isOn
-    case .roll(let roll): selection.pose = Pose(roll: roll, yaw: selection.pose.yaw)
-    case .yaw(let yaw): selection.pose = Pose(roll: selection.pose.roll, yaw: yaw)
-    case .follow(let followed): selection.follows = followed
+    case .roll, .yaw, .follow: try selection.apply([change], of: device)
     case .pattern, .orientation, .look, .preset, .input, .output, .listen: break
     }
   }

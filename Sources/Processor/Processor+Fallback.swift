@@ -128,6 +128,7 @@ extension Processor {
   /// Every change from now on uses `filters`; nil for those of all microphones.
   private func choose(_ filters: FilterSets?, without missing: Set<String>) {
     onDemand.choice.use(filters, without: missing)
+    for (_, selection) in following { turn(selection, of: wanted.device) }
     client?.use(onDemand.choice)
     fallback.chosen = missing
     fallback.remarks = filters?.bank.weaknesses ?? []
@@ -137,18 +138,14 @@ extension Processor {
   /// Changes carry the chosen filters, so a substitution is needed only while none is under way. It must not overtake
   /// one, whose request would be told that it was superseded.
   private func postSubstitution() {
-    guard fallback.posted == nil, fallback.inForce != fallback.chosen, heard.pending.isEmpty,
-      tracking.posted.isEmpty, let client,
-      let ticket = try? client.substitute(for: wanted)
-    else { return }
-    fallback.posted = (ticket, fallback.chosen)
+    guard fallback.inForce != fallback.chosen, heard.pending.isEmpty, substitutions.isEmpty else { return }
+    substitute([Feed.main] + wanted.feeds.map(\.name), isFallback: true)
   }
 
-  /// Handles the callback's report that the fade of a substitution begins.
-  func substitutionBegan(_ ticket: Ticket, frame: Int, takeFrame: Int?) {
-    guard let posted = fallback.posted, posted.ticket == ticket else { return }
-    fallback.began(at: frame, without: posted.missing)
-    let names = posted.missing.sorted()
+  /// Says that main's filters do without other microphones from now on.
+  func fallbackBegan(at frame: Int, without missing: Set<String>) {
+    fallback.began(at: frame, without: missing)
+    let names = missing.sorted()
     let causes = names.map { name in
       fallback.watch.missing[name].map { "\(name) is missing: \($0.sentence)" } ?? "\(name) was missing"
     }
@@ -158,8 +155,6 @@ extension Processor {
         : causes.joined(separator: "; ")
           + "; filters without \(names.count == 1 ? "it" : "them") are in force"
           + (fallback.remark(on: wanted.selection).map { "; \($0)" } ?? "") + remarkOnOthers)
-    guard let takeFrame, let take = (state.take ?? takeAtStop)?.take else { return }
-    take.addFallback(frame: takeFrame + take.preRollFrames, without: names)
   }
 
   /// The feeds for which there are no filters without the missing microphones, as the end of a sentence.
@@ -174,20 +169,13 @@ extension Processor {
     return names.isEmpty ? "" : "; wrong until all microphones are back: \(names.joined(separator: ", "))"
   }
 
-  /// Handles the callback's report that a substitution is in force, or was replaced by a change.
-  /// - Returns: whether the ticket is that of a substitution.
-  func substitutionEnded(_ ticket: Ticket, isInForce: Bool) -> Bool {
-    guard let posted = fallback.posted, posted.ticket == ticket else { return false }
-    fallback.posted = nil
-    if isInForce { fallback.inForce = posted.missing }
-    return true
-  }
-
   /// Lists in the sidecar what was in force when a take began, pre-roll included.
   /// - Parameter frame: the engine's frame with which the take began after its pre-roll.
   func noteFallback(in take: any TakeRecording, from frame: Int) {
     for (frame, missing) in fallback.history(from: frame - take.preRollFrames) {
-      take.addFallback(frame: frame, without: missing.sorted())
+      for feed in [nil] + wanted.feeds.map(\.name) {
+        take.addFallback(frame: frame, without: missing.sorted(), feed: feed)
+      }
     }
   }
 
@@ -196,6 +184,7 @@ extension Processor {
     feeds.reset()
     onDemand.reset()
     tracking.reset()
+    substitutions = [:]
     onDemand.choice.use(nil, without: [])
     onDemand.choice.forgetTurned()
     client?.use(onDemand.choice)

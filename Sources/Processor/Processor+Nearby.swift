@@ -99,8 +99,8 @@ struct NearbyDesigns {
 }
 
 extension Processor {
-  /// Designs the looks and poses around those that are wanted while Pinna is live, and nothing is changed, missing, or
-  /// designed for somebody who waits; of feeds that follow a pose during a take, too.
+  /// Designs the looks and poses around those that are wanted, while nothing is changed or missing, and nobody waits for
+  /// another design. Only what follows a pose is designed during takes.
   func pollNearby() {
     let isFollowing = ([wanted.selection] + wanted.feeds.map(\.selection)).contains { !$0.follows.isEmpty }
     guard state.kind == .live || state.kind == .recording && isFollowing, change == nil,

@@ -22,9 +22,6 @@ extension Processor {
     pollTracking()
   }
 
-  /// What counts: from the centre.
-  package var pose: TrackedPose { tracking.pose ?? TrackedPose() }
-
   /// As it came in last; nil before the first.
   package var trackedPose: TrackedPose? { tracking.latest?.pose }
 
@@ -33,8 +30,8 @@ extension Processor {
     ([wanted.selection] + wanted.feeds.map(\.selection)).contains { $0.follows.contains(followed) }
   }
 
-  /// The pose in `status`; nil before the first.
-  var trackerReport: StatusReport.TrackerReport? {
+  /// The pose that counts, seen from the centre; nil before the first.
+  package var trackerReport: StatusReport.TrackerReport? {
     tracking.latest.map { latest in
       let pose = latest.pose.relative(to: tracking.centre)
       return .init(
@@ -53,10 +50,7 @@ extension Processor {
 
   /// Fades the feeds that follow to the present pose, as far as there are filters.
   func pollTracking() {
-    guard let client, state.isInGraph else { return }
-    let following = self.following
-    guard !following.isEmpty else { return }
-    guard mayTurn else { return }
+    guard let client, state.isInGraph, mayTurn else { return }
     for (name, selection) in following where isFree(name) {
       let pose = selection.following(tracking.pose, on: wanted.device)
       let last = tracking.resolved[name]
@@ -67,15 +61,12 @@ extension Processor {
         continue
       }
       client.use(onDemand.choice)
-      guard let ticket = try? client.turn(name, in: wanted) else { continue }
-      tracking.resolved[name] = (pose, onDemand.choice.version)
-      tracking.sent[name] = turned
-      tracking.posted[ticket] = (name, turned)
+      if substitute([name]) { tracking.resolved[name] = (pose, onDemand.choice.version) }
     }
   }
 
   /// The feeds that follow, and `main`.
-  private var following: [(name: String, selection: Selection)] {
+  var following: [(name: String, selection: Selection)] {
     let main = wanted.listening == nil ? [(name: Feed.main, selection: wanted.selection)] : []
     return (main + wanted.feeds.map { ($0.name, $0.selection) }).filter { !$0.selection.follows.isEmpty }
   }
@@ -84,7 +75,7 @@ extension Processor {
   private var mayTurn: Bool {
     switch state.kind {
     case .live, .recording, .endingTake, .playing, .openingTake, .openingPlayback, .endingPlayback:
-      fallback.posted == nil && fallback.inForce == fallback.chosen
+      fallback.inForce == fallback.chosen
     default: false
     }
   }
@@ -97,28 +88,11 @@ extension Processor {
 
   // MARK: Reports
 
-  /// Handles the callback's report that the fade of a substitution begins.
-  /// - Returns: whether the ticket is that of a feed that follows.
-  func turnBegan(_ ticket: Ticket, frame: Int, takeFrame: Int?) -> Bool {
-    guard let posted = tracking.posted[ticket] else { return false }
-    tracking.began(posted.feed, at: frame, posted.selection)
-    if let takeFrame, let take = (state.take ?? takeAtStop)?.take {
-      take.addTurn(
-        Sidecar.Turn(
-          posted.selection, frame: takeFrame + take.preRollFrames, feed: Tracking.file(posted.feed)))
-    }
-    return true
-  }
-
-  /// Handles the callback's report that a substitution is in force, or was replaced.
-  /// - Returns: whether the ticket is that of a feed that follows.
-  func turnEnded(_ ticket: Ticket) -> Bool { tracking.posted.removeValue(forKey: ticket) != nil }
-
   /// Lists in the sidecar what the feeds that follow played when a take began, pre-roll included.
   /// - Parameter frame: the engine's frame with which the take began after its pre-roll.
   func noteTurns(in take: any TakeRecording, from frame: Int) {
     for (feed, frame, selection) in tracking.history(from: frame - take.preRollFrames) {
-      take.addTurn(Sidecar.Turn(selection, frame: frame, feed: Tracking.file(feed)))
+      take.addTurn(Sidecar.Turn(selection, frame: frame, feed: Substitution.file(feed)))
     }
   }
 }

@@ -47,6 +47,8 @@ package final class Processor {
   var feeds = FeedWork()
   var onDemand = OnDemand()
   var tracking = Tracking()
+  /// Those that the callback has not ended yet.
+  var substitutions: [Ticket: Substitution] = [:]
   var warnings = Warnings()
   var wakefulness = Wakefulness()
   var duplicateSignals = DuplicateSignalDetector()
@@ -146,7 +148,7 @@ package final class Processor {
   package var isBusy: Bool {
     !heard.pending.isEmpty || !changesAwaitingConnections.isEmpty || change != nil || !takes.closing.isEmpty
       || !periodRequests.isEmpty || deadline != nil || feeds.isBusy || onDemand.aim != nil
-      || !tracking.posted.isEmpty
+      || !substitutions.isEmpty
   }
 
   /// Whether `setting` is in force and no change is pending.
@@ -212,11 +214,7 @@ package final class Processor {
       if case .fadingOut(let change, let engine, let filters, ticket) = state {
         return switchDevice(change, engine, filters)
       }
-      if turnEnded(ticket) || substitutionEnded(ticket, isInForce: true)
-        || feedChangeEnded(ticket, isInForce: true)
-      {
-        return
-      }
+      if substitutionEnded(ticket, isInForce: true) || feedChangeEnded(ticket, isInForce: true) { return }
       let old = inForce
       guard let ended = heard.applied(ticket) else { return }
       fallback.changed(without: ended.missing)
@@ -224,14 +222,9 @@ package final class Processor {
       notifyOfChange(from: old, to: inForce)
       if let request = ended.request { answer(request, changeFrom: old) }
     case .substituted(let ticket, let frame, let takeFrame):
-      if turnBegan(ticket, frame: frame, takeFrame: takeFrame) { return }
       substitutionBegan(ticket, frame: frame, takeFrame: takeFrame)
     case .superseded(let ticket):
-      if turnEnded(ticket) || substitutionEnded(ticket, isInForce: false)
-        || feedChangeEnded(ticket, isInForce: false)
-      {
-        return
-      }
+      if substitutionEnded(ticket, isInForce: false) || feedChangeEnded(ticket, isInForce: false) { return }
       heard.superseded(ticket)?.fail(.failed, Failure.superseded)
     case .refused(let ticket, _):
       (tracking.sent, tracking.resolved) = ([:], [:])

@@ -15,14 +15,9 @@ struct Tracking {
   var sent: [String: Selection] = [:]
   /// By name, for what `sent` was chosen: the pose, and the version of the filters.
   var resolved: [String: (wanted: Selection, version: Int)] = [:]
-  /// The substitutions that the callback has not ended yet.
-  var posted: [Ticket: (feed: String, selection: Selection)] = [:]
   /// By name, what a feed played, from which frame of the engine on: since its last change.
   private var history: [String: [(frame: Int, selection: Selection)]] = [:]
   private static let historyLimit = 16_384
-
-  /// A feed's name in sidecars: nil for `main`.
-  static func file(_ feed: String) -> String? { Feed.isMain(feed) ? nil : feed }
 
   /// The pose that counts; nil before the first.
   var pose: TrackedPose? { latest?.pose.relative(to: centre) }
@@ -49,5 +44,5 @@ struct Tracking {
   }
 
   /// Another engine runs from now on.
-  mutating func reset() { (sent, resolved, posted, history) = ([:], [:], [:], [:]) }
+  mutating func reset() { (sent, resolved, history) = ([:], [:], [:]) }
 }

@@ -42,13 +42,9 @@ extension Sidecar {
       var words = ["\(frame)"]
       if orientation.rawValue != usual { words.append(orientation.rawValue) }
       if let look { words += ["look", look.word] }
-      if pose.roll != 0 { words += ["roll", Self.number(pose.roll)] }
-      if pose.yaw != 0 { words += ["yaw", Self.number(pose.yaw)] }
+      if pose.roll != 0 { words += ["roll", pose.roll.plain] }
+      if pose.yaw != 0 { words += ["yaw", pose.yaw.plain] }
       return words.joined(separator: " ")
-    }
-
-    private static func number(_ angle: Double) -> String {
-      angle == angle.rounded() ? "\(Int(angle))" : "\(angle)"
     }
 
     /// Nil for what `text` does not write.

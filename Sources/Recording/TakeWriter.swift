@@ -128,12 +128,7 @@ public final class TakeWriter: Sendable {
   /// Frames of pre-roll before the first frame that the callback wrote; 0 before it has begun.
   public var preRollFrames: Int { ring?.start?.preRoll ?? 0 }
 
-  /// Lists in the sidecar that from `frame` of the take on, pre-roll included, main's filters do without `missing`.
-  public func addFallback(frame: Int, without missing: [String]) {
-    addFallback(frame: frame, without: missing, feed: nil)
-  }
-
-  /// The same for the filters of another feed.
+  /// Lists in the sidecar that from `frame` of the take on, pre-roll included, a feed's filters do without `missing`.
   /// - Parameter feed: its name; nil for `main`.
   public func addFallback(frame: Int, without missing: [String], feed: String?) {
     pendingNews.withLock {

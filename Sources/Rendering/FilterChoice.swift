@@ -36,12 +36,10 @@ public struct FilterChoice: Sendable {
   private var uses = 0
   /// Changes whenever other filters may be chosen.
   package private(set) var version = 0
-  /// What is played in place of selections that follow a pose.
+  /// What is played in place of selections that follow a pose, on the device in the route.
   private var turned: [Selection: Selection] = [:]
   /// Filters that were mixed from those of other cases, and when each was last asked for.
   private var mixed: [Selection: (filters: FilterSet, use: Int)] = [:]
-  /// What they were mixed for.
-  private var mixedFor: (device: Device, sampleRate: Int)?
   private static let mostMixed = 96
   /// All looks of two patterns around a ring, and more.
   package static let mostOwn = 192
@@ -89,8 +87,6 @@ public struct FilterChoice: Sendable {
   /// Keeps the filters of a selection, if they are mixed from others.
   private mutating func mix(_ selection: Selection, of device: Device, _ sets: FilterSets) {
     guard selection.pose != .none else { return }
-    if mixedFor.map({ $0 != (device, sets.bank.sampleRate) }) ?? true { mixed = [:] }
-    mixedFor = (device, sets.bank.sampleRate)
     uses += 1
     if mixed[selection] != nil {
       mixed[selection]!.use = uses
@@ -147,9 +143,7 @@ public struct FilterChoice: Sendable {
   /// - Throws: `UnknownWord` or `Unsupported` if there are none.
   public func filters(for selection: Selection, of device: Device, _ sets: FilterSets) throws -> FilterSet {
     let selection = played(selection)
-    if let found = mixed[selection], let mixedFor, mixedFor == (device, sets.bank.sampleRate) {
-      return found.filters
-    }
+    if let found = mixed[selection] { return found.filters }
     let parts = try selection.parts.map { (set: try part($0.part, of: device, sets), gain: $0.gain) }
     let unturned = parts.count == 1 ? parts[0].set : FilterSet(blending: parts)
     guard selection.pose != .none, let order = selection.polarPattern.ambisonicsOrder else { return unturned }

@@ -25,6 +25,11 @@ extension String {
   }
 }
 
+extension Double {
+  /// "8" for 8, and "0.5" for 0.5.
+  package var plain: String { self == rounded() && abs(self) < 1e15 ? "\(Int(self))" : "\(self)" }
+}
+
 extension String {
   /// Such as "1 frame" or "2 frames".
   package func counted(_ count: Int) -> String { "\(count) \(self)\(count == 1 ? "" : "s")" }

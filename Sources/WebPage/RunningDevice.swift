@@ -69,7 +69,8 @@ package struct RunningDevice: Sendable {
       json(
         Document(
           title: device.title, microphones: names,
-          hasHeight: device.hasHeight(in: device.frame(of: source, feed.inputOrientation)), picture: picture,
+          hasHeight: device.hasHeight(along: device.frame(of: source, feed.inputOrientation).up),
+          picture: picture,
           clockwise: towards < -0.87 ? 1 : towards > 0.87 ? -1 : 0))
     )
   }

@@ -2,6 +2,7 @@ import AudioFiles
 import Foundation
 import JackTools
 import LiveSupport
+import Recording
 import TestSupport
 import Testing
 
@@ -47,19 +48,82 @@ extension LiveTests {
           as? [String: String])
       #expect(Set(turns.keys) == ["main", "room", "beam"])
       #expect(turns.values.allSatisfy { $0.split(separator: ";").count > 4 }, "\(turns)")
+      try expectAgain(path, [("main", ""), ("room", "-room"), ("beam", "-beam")], graph)
+      withExtendedLifetime(player) {}
+    }
+
+    @Test(
+      "a take in which a microphone fails while feeds follow is rendered again bit for bit, every feed of it")
+    func fallback() throws {
+      let graph = try LiveGraph(preset: "phone5", synchronous: true)
+      let set = try graph.pinna(
+        "set", "--data-source", "Back", "--pattern", "stereo", "--orientation", "portrait", "--follow", "roll"
+      )
+      try #require(set.status == 0, "\(set)")
+      try #require(try graph.pinna("feed", "add", "anna", "--pattern", "cardioid").status == 0)
+      try #require(try graph.pinna("feed", "add", "room", "--format", "ambix", "--follow", "yaw").status == 0)
+      let sender = try graph.sender()
+      var step = 0
+      func pose() throws {
+        step += 1
+        let angle = Double(step % 12) - 6
+        sender.send("/ypr", "\(3 * angle)", "0", "\(angle)")
+        try #require(sender.reply(seconds: 5)?.status == 0)
+        usleep(30_000)
+      }
+      let player = try graph.player(Self.noise, repeats: true)
+      player.start()
+      try pose()
+      // The filters around that pose are designed while nothing else happens.
+      usleep(5_000_000)
+      let start = try graph.pinna("record", "start", "--feeds", "all", "--raw", "--json")
+      try #require(start.status == 0, "\(start)")
+      let path = try #require(try start.json()["take"] as? String)
+      let wire = try #require(try graph.ports("-c")["pinna:top"]?.first)
+      func moves(until isOver: () throws -> Bool) throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while try !isOver(), ContinuousClock.now < end { try pose() }
+        try #require(try isOver())
+        for _ in 0..<10 { try pose() }
+      }
+      func without() throws -> [String]? {
+        (try graph.status()["fallback"] as? [String: Any])?["without"] as? [String]
+      }
+      func jack(_ tool: String) throws {
+        let outcome = try Program.run("/usr/bin/\(tool)", ["-s", graph.server.name, wire, "pinna:top"])
+        try #require(outcome.status == 0)
+      }
+      for _ in 0..<10 { try pose() }
+      try jack("jack_disconnect")
+      try moves { try without() == ["top"] }
+      try jack("jack_connect")
+      try moves { try without() == nil }
+      try #require(try graph.pinna("record", "stop").status == 0)
+      let sidecar = try Sidecar.read(path.dropLast(4) + ".json")
+      for feed in [nil, "anna", "room"] {
+        #expect(sidecar.fallbacks(from: 0, of: feed).map(\.without) == [["top"], []], "\(feed ?? "main")")
+      }
+      try expectAgain(path, [("main", ""), ("anna", "-anna"), ("room", "-room")], graph)
+      withExtendedLifetime(player) {}
+    }
+
+    /// Renders a take's feeds and expects what was recorded.
+    private func expectAgain(_ path: String, _ feeds: [(name: String, ending: String)], _ graph: LiveGraph)
+      throws
+    {
       let folder = graph.home.folder.path + "/again"
       let render = try graph.pinna("render", path, "--into", folder)
       try #require(render.status == 0, "\(render)")
-      for (name, ending) in [("main", ""), ("room", "-room"), ("beam", "-beam")] {
+      for (name, ending) in feeds {
         let live = try AudioClip(path: path.dropLast(4) + ending + ".wav").channels
         let again = try AudioClip(path: folder + "/\(name).wav").channels
         #expect(live.count == again.count && live[0].count > 4800 && live[0].contains { $0 != 0 })
         let first = zip(live, again).compactMap { a, b in
           zip(a, b).enumerated().first { $1.0 != $1.1 }?.offset
-        }.min()
+        }
+        .min()
         #expect(first == nil, "\(name) differs from frame \(first ?? 0) on")
       }
-      withExtendedLifetime(player) {}
     }
 
     /// Where it hears poses.

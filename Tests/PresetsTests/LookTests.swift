@@ -36,7 +36,7 @@ import Testing
   @Test("a phone that stands has height, lying on its side too; a ring and a row on a table have none")
   func height() throws {
     func hasHeight(_ device: Device, _ orientation: InputOrientation) -> Bool {
-      device.hasHeight(in: device.frame(of: device.dataSources.last!, orientation))
+      device.hasHeight(along: device.frame(of: device.dataSources.last!, orientation).up)
     }
     for orientation in InputOrientation.allCases { #expect(hasHeight(TestDevices.phone5(), orientation)) }
     #expect(!hasHeight(TestDevices.ring7(), .portrait) && !hasHeight(TestDevices.linear8(), .portrait))

@@ -1,3 +1,5 @@
+import Text
+
 /// The body that the microphones are mounted on, which determines the array manifold.
 ///
 /// Each case holds a type that answers for this body: see `BodyShape`.
@@ -92,6 +94,5 @@ public enum BodyOutline: Hashable, Sendable {
 
 /// A length in millimetres with at most one decimal: "42", "87.5".
 func millimetres(_ metres: Double) -> String {
-  let tenths = (metres * 10_000).rounded() / 10
-  return tenths == tenths.rounded() ? "\(Int(tenths))" : "\(tenths)"
+  ((metres * 10_000).rounded() / 10).plain
 }

@@ -60,37 +60,16 @@ struct LookPlots {
 
   /// A page without scripts.
   func html(sheet: String) -> String {
-    let title = "\(table.name): \(figures.polarPattern.phrase) by look".escapedForHTML
-    let drawings = plots.map {
-      "<figure><h2>\($0.plot.title.title.escapedForHTML)</h2>\(legend($0.plot))\($0.plot.narrow.markup(description: $0.description))</figure>"
+    let drawings = plots.map { plot, description in
+      ReportPage.figure(plot.title.title, plot.legend, [(plot.narrow, description)], Self.help)
     }
-    return """
-      <!DOCTYPE html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta name="color-scheme" content="light dark">
-      <title>\(title)</title>
-      <style>\(ReportPage.style)</style>
-      </head>
-      <body>
-      <h1>\(title)</h1>
-      <p class="help">\(Self.help)</p>
+    return ReportPage.document(
+      "\(table.name): \(figures.polarPattern.phrase) by look",
+      """
       \(drawings.joined(separator: "\n"))
       <pre>\(table.text.escapedForHTML)</pre>
       <p><a href="\(sheet)">\(sheet)</a></p>
-      </body>
-      </html>
-
-      """
-  }
-
-  private func legend(_ plot: LinePlot) -> String {
-    let entries = plot.legend.map {
-      "<span><i style=\"border-color:var(--\($0.colour.name));border-style:\($0.isDashed ? "dashed" : "solid")\"></i>\($0.label.escapedForHTML)</span>"
-    }
-    return "<p class=\"legend\">\(entries.joined())</p>"
+      """)
   }
 }
 

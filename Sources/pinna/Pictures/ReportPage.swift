@@ -20,18 +20,9 @@ struct ReportPage {
   var html: String {
     let device = measurement.device
     let title = "\(measurement.preset): \(device.title)"
-    return """
-      <!DOCTYPE html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta name="color-scheme" content="light dark">
-      <title>\(title.escapedForHTML)</title>
-      <style>\(Self.style)</style>
-      </head>
-      <body>
-      <h1>\(title.escapedForHTML)</h1>
+    return Self.document(
+      title,
+      """
       \(introduction)
       \(contents)
       \(deviceSection)
@@ -40,10 +31,28 @@ struct ReportPage {
       \(cases.map(section).joined(separator: "\n"))
       \(figures)
       \(sheets)
-      </body>
-      </html>
+      """)
+  }
 
-      """
+  /// A document with a title, which is its heading, too.
+  static func document(_ title: String, _ body: String) -> String {
+    """
+    <!DOCTYPE html>
+    <html lang="en">
+    <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <title>\(title.escapedForHTML)</title>
+    <style>\(style)</style>
+    </head>
+    <body>
+    <h1>\(title.escapedForHTML)</h1>
+    \(body)
+    </body>
+    </html>
+
+    """
   }
 
   private var introduction: String {
@@ -96,7 +105,7 @@ struct ReportPage {
   private var ambisonicsSection: String {
     guard let ambisonics else { return "" }
     let rows = ambisonics.rows.map { row in
-      figure(
+      Self.figure(
         row.title.title, row.legend,
         row.separatePanels.map { ($0, "\(row.title.title), \($0.panels[0].title)") },
         row.title.subtitle, isSmall: true)
@@ -118,31 +127,31 @@ struct ReportPage {
     let polar =
       one.isEquallyLoudAllRound
       ? HTML.paragraph("Sound from all directions is equally loud, to half a decibel in every octave.")
-      : figure(
+      : Self.figure(
         "Level over azimuth", one.polar.legend,
         one.polar.separatePanels.map { ($0, "\(one.heading), \($0.panels[0].title)") },
         one.isStereo
           ? "How loud sound from each direction is, per octave: forward is up, the rings are dB. The dashed curves are the listener's own ears, which the outputs should follow: the left ear louder for sound from the left."
           : "How loud sound from each direction is, per octave: forward is up, the rings are dB. The grey dashed curve is the ideal pattern.",
         isSmall: true)
-    let response = figure(
+    let response = Self.figure(
       "Response straight ahead", one.onAxis.legend, [(one.onAxis.narrow, "\(one.heading): response")],
       one.isStereo
         ? "How a voice straight ahead sounds. Below: both outputs together against the listener's ears, in third octaves; dips below −2 dB, the lower dashed line, are heard as a hollow or dull voice."
         : "A flat curve sounds neutral. Steep dips are heard as a hollow or dull voice.")
     let others =
       one.isStereo
-      ? figure(
+      ? Self.figure(
         "Where voices are heard", one.heard.legend, [(one.heard.narrow, "\(one.heading): heard angles")],
         "Where a voice from each direction is heard, and below it why: positive is to the left, left louder, or left earlier. Solid is the output, dashed beside it the listener's own ears. Where a solid curve jumps, a voice that walks past jumps, too."
       ) + response
-        + figure(
+        + Self.figure(
           "Sound from all around", one.diffuse.legend,
           [(one.diffuse.narrow, "\(one.heading): diffuse sound")],
           "Level and coherence of diffuse sound, such as a room's: where the outputs are more alike than the listener's ears (dashed), the room sounds narrower. Below: how much the filters amplify the microphones' own noise; under the dashed limit it stays inaudible in most rooms."
         )
       : response
-        + figure(
+        + Self.figure(
           "Noise", one.noise.legend, [(one.noise.narrow, "\(one.heading): noise")],
           "How far sound from the front stands above the microphones' own noise, compared with one microphone: above 0 dB the pattern is less noisy, below the dashed floor it hisses."
         )
@@ -156,7 +165,8 @@ struct ReportPage {
       """
   }
 
-  private func figure(
+  /// A figure with its legend and a sentence of help.
+  static func figure(
     _ title: String, _ legend: [Curve], _ plots: [(plot: any Plot, description: String)], _ help: String,
     isSmall: Bool = false
   ) -> String {
@@ -189,7 +199,7 @@ struct ReportPage {
       "<section id=\"sheets\"><h2>Sheets</h2><p>The same plots as files:</p><ul>\(links.joined())</ul></section>"
   }
 
-  static let style = """
+  private static let style = """
     :root{\(PlotColour.variables(isDark: false))}
     @media (prefers-color-scheme:dark){:root{\(PlotColour.variables(isDark: true))}}
     body{margin:0 auto;padding:12px;max-width:1360px;background:var(--white);color:var(--black);\

@@ -1,5 +1,6 @@
 import Acoustics
 import Messages
+import Text
 
 /// What `pinna device check` prints about a device file.
 struct DeviceSummary {
@@ -84,7 +85,7 @@ struct DeviceSummary {
   }
 
   private func text(_ number: Double) -> String {
-    number == number.rounded() ? "\(Int(number))" : "\(number)"
+    number.plain
   }
 
   private func vector(_ metres: SIMD3<Double>) -> String {

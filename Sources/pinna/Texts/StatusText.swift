@@ -53,13 +53,6 @@ extension ChangeReport: SettingReport {
   }
 }
 
-extension PoseAnswer {
-  /// The answer as `pinna set --centre` prints it.
-  var text: String {
-    String(format: "the pose is now yaw %.0f°, pitch %.0f°, roll %.0f°", yaw + 0, pitch + 0, roll + 0)
-  }
-}
-
 extension ForgetAnswer {
   /// The answer as `pinna forget` prints it.
   var text: String {

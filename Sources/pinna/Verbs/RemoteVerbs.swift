@@ -88,7 +88,7 @@ extension Verb {
       guard pairs.isEmpty else {
         throw Failure(.usage, "--centre is about the head tracker, not a change; give it alone")
       }
-      return try ask(arguments, OSCMessage("/pinna/pose/centre"), \PoseAnswer.text)
+      return try ask(arguments, OSCMessage("/pinna/pose/centre"), \StatusReport.TrackerReport.text)
     }
     guard !pairs.isEmpty else {
       throw Failure(

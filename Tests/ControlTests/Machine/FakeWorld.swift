@@ -249,29 +249,32 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   /// A change asked for filters that are not there.
   private(set) var lacksFilters = false
 
-  func substitute(for setting: Setting) throws -> Ticket {
-    try checkFilters(setting.selection)
-    let ticket = try push(FakeEngine.Message.substitute)
-    settings[ticket] = setting
-    missing[ticket] = choice.missing
-    return ticket
-  }
-
   /// What `main` and the feeds that follow a pose were last turned to.
   private(set) var turned: [String: Selection] = [:]
-  /// How often.
+  /// How many substitutions were posted.
   private(set) var turns = 0
 
-  func turn(_ feed: String, in setting: Setting) throws -> Ticket {
-    turns += 1
-    let selection = try Feed.isMain(feed) ? setting.selection : setting.feed(named: feed).selection
-    try checkFilters(selection)
-    turned[feed] = choice.played(selection)
-    if Feed.isMain(feed) { return try substitute(for: setting) }
-    guard audibleFeeds[feed] != nil else { throw QueueRefusal.noFeed }
-    let ticket = Ticket.next()
-    feedReports += [.substituted(ticket, frame: 0, takeFrame: nil), .applied(ticket, frame: 0)]
-    return ticket
+  func substitute(_ feeds: [String], in setting: Setting) throws -> [String: Ticket] {
+    var tickets: [String: Ticket] = [:]
+    if feeds.contains(Feed.main) {
+      try checkFilters(setting.selection)
+      let ticket = try push(FakeEngine.Message.substitute)
+      settings[ticket] = setting
+      missing[ticket] = choice.missing
+      tickets[Feed.main] = ticket
+    }
+    for feed in setting.feeds where feeds.contains(feed.name) && audibleFeeds[feed.name] != nil {
+      do { try checkFilters(feed.selection) } catch { continue }
+      let ticket = Ticket.next()
+      feedReports += [.substituted(ticket, frame: 0, takeFrame: nil), .applied(ticket, frame: 0)]
+      tickets[feed.name] = ticket
+    }
+    for name in tickets.keys {
+      turns += 1
+      turned[name] = choice.played(
+        Feed.isMain(name) ? setting.selection : try setting.feed(named: name).selection)
+    }
+    return tickets
   }
 
   /// The microphones that the audible filters do without; nil for silence.
