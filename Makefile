@@ -69,7 +69,7 @@ sanitize: export PINNA_SEQUENCES = 3000
 sanitize: build-sanitizers
 	@echo "== $$(date +%T) RealtimeSanitizer"
 	env -u PINNA_ONLY_CORE swift build -c release --build-tests
-	tools/rtsan $(TESTS) --filter '^(RealtimeTests|ControlTests)\.'
+	tools/rtsan $(TESTS) --filter '^(RealtimeTests|PluginTests|ControlTests)\.'
 	@echo "== $$(date +%T) ThreadSanitizer"
 	TSAN_OPTIONS=halt_on_error=1 $(THREAD_TESTS) --skip '$(ONE_THREAD)'
 	@echo "== $$(date +%T) AddressSanitizer"

@@ -8,7 +8,7 @@ func library(_ name: String, pkgConfig: String?, debian: String) -> Target {
 }
 
 /// With PINNA_ONLY_CORE set, the package is what these tests need: the engine and the control room, which sanitizers build.
-let coreTests = ["RealtimeTests", "ControlTests"]
+let coreTests = ["RealtimeTests", "PluginTests", "ControlTests"]
 let onlyCore = Context.environment["PINNA_ONLY_CORE"] != nil
 
 /// The kernels compiled for a level of x86-64 and a vector length; the folder links to the one source. Instructions are
@@ -45,8 +45,11 @@ let package = Package(
     .library(name: "PinnaRemote", targets: ["PinnaRemote"]),
     // Carries compiler flags: SwiftPM takes it for dependencies by branch, revision or path, not by version.
     .library(name: "PinnaFasterKernels", targets: ["FasterKernels"]),
+    // The plug-in for LV2 hosts, which `pinna export` copies into bundles.
+    .library(name: "pinna-lv2", type: .dynamic, targets: ["LV2Plugin"]),
   ],
   targets: [
+    library("CLV2", pkgConfig: "lv2", debian: "lv2-dev"),
     library("CJack", pkgConfig: "jack", debian: "libjack-jackd2-dev"),
     library("CSndfile", pkgConfig: "sndfile", debian: "libsndfile1-dev"),
     library("CLiblo", pkgConfig: "liblo", debian: "liblo-dev"),
@@ -72,6 +75,9 @@ let package = Package(
     // Apart from the libraries: these carry compiler flags.
     .target(
       name: "FasterKernels", dependencies: ["Realtime"] + faster.map { .target(name: $0.name) }),
+    // What a plug-in plays, whatever the host's format, and its adapter for LV2. Without Foundation and every library.
+    .target(name: "Plugin", dependencies: ["Realtime", "Threads"]),
+    .target(name: "LV2Plugin", dependencies: ["CLV2", "FasterKernels", "Plugin", "Threads"]),
     .target(name: "Numerics", dependencies: ["CLapack"]),
     .target(
       name: "Measurements",
@@ -99,6 +105,10 @@ let package = Package(
         "Measurements",
         "Numerics", "Presets",
       ]),
+    // Bundles for hosts of plug-ins.
+    .target(
+      name: "PluginBundles",
+      dependencies: ["Text", "Acoustics", "FilterBanks", "FilterDesign", "Plugin", "Presets"]),
     // What the engine plays, without a server: `render` and the guided check need no JACK.
     .target(
       name: "Rendering",
@@ -179,7 +189,7 @@ let package = Package(
         "Text", "LiveCheck", "WebPage", "Monitor", "GuidedCheck", "ArrayCheck", "Control", "JackWorld",
         "Processor",
         "Messages",
-        "JackTools", "JackClient",
+        "JackTools", "JackClient", "PluginBundles",
         "Recording", "Simulation", "Rendering", "FilterBanks", "Diagnosis", "Detection", "Presets", "Figures",
         "FilterDesign",
         "HeadResponses", "Manifolds",
@@ -250,6 +260,8 @@ let package = Package(
       path: "Tests/Allocations"),
     .testTarget(name: "TextTests", dependencies: ["Text"], swiftSettings: waiting),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "FasterKernels", "TestSupport"]),
+    .testTarget(
+      name: "PluginTests", dependencies: ["CLV2", "LV2Plugin", "Plugin", "Realtime", "TestSupport"]),
     .testTarget(
       name: "FilterDesignTests",
       // The tool is what reads SOFA files.

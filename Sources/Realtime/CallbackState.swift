@@ -24,6 +24,10 @@ struct CallbackState: BitwiseCopyable {
   var isTakeArmed = false
   /// The transport frame expected at the start of the next period.
   var nextTransportFrame = 0
+  /// `Engine.keep`; nil if there are none.
+  var residents: UnsafeMutablePointer<Unmanaged<FilterSet>>?
+  /// Changes to them so far.
+  var residentChanges: UInt64 = 0
   /// Whether the server has left the engine's sample rate.
   var isRetired = false
   /// Frames of the fade-out of a retired engine played so far.

@@ -87,6 +87,7 @@ struct ControlQueue: ~Copyable, @unchecked Sendable {
 
   /// Thread: control side.
   /// - Returns: false if the queue is full.
+  @_noLocks @_noAllocation
   func push(_ message: ControlMessage, fromReserve: Bool = false) -> Bool {
     guard cursor.freeCount() > (fromReserve ? 0 : Self.reservedSlots) else { return false }
     messages[cursor.writeIndex()] = message

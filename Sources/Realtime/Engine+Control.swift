@@ -25,6 +25,9 @@ struct ControlSide {
   var convolversInUse: [Int: Convolver] = [:]
   /// The feed of each filter set in use.
   var feedOfTicket: [UInt64: Int] = [:]
+  /// Filter sets that stay prepared until the engine ends, and the one that `main` plays, as far as reports have been drained.
+  var residents: [FilterSet] = []
+  var residentInForce: Int?
   /// The feeds that exist, or that the callback has been asked to begin or to end.
   var feeds: [Int: Feed] = [0: Feed(outputs: 2, firstOutput: 0)]
 
@@ -87,7 +90,9 @@ extension Engine {
       for (feed, record) in side.feeds where feed > 0 {
         convolver.makeVoices(feed: feed, outputs: record.outputs)
       }
-      for filters in side.filtersInUse.values { filters.prepare(layout, generation: generation) }
+      for filters in Array(side.filtersInUse.values) + side.residents {
+        filters.prepare(layout, generation: generation)
+      }
       // Acquiring: the history's ring is visible. It lives as long as its owner is in use.
       if let address = UnsafeRawPointer(bitPattern: live.load(ordering: .acquiring)) {
         let history = Unmanaged<InputHistory>.fromOpaque(address).takeUnretainedValue()
@@ -96,6 +101,7 @@ extension Engine {
           convolver.catchUp(with: history, HeardFeeds($0.baseAddress!, end: $0.count))
         }
       }
+      preparedPeriod.store(frames, ordering: .relaxed)
       // Releasing: the callback sees all of the above once it sees the address.
       prepared.store(UInt(bitPattern: Unmanaged.passUnretained(convolver).toOpaque()), ordering: .releasing)
     }
@@ -253,6 +259,7 @@ extension Engine {
       case .released(let ticket): side.forget(ticket)
       case .applied(let ticket, _):
         if let feed = side.feedOfTicket[ticket.number] { side.feeds[feed]?.inForce = ticket }
+        if let resident = ticket.resident { side.residentInForce = resident }
       case .feedBegan(let ticket): side.feedHasBegun(ticket)
       case .feedEnded(_, let feed): side.removeFeed(feed)
       case .convolverReplaced(let serial):

@@ -164,6 +164,11 @@ extension ControlSide {
       states[feed].current = heard.first
       states[feed].next = heard.dropFirst().first
     }
+    if let residentInForce {
+      states[0].current = FilterSetting(
+        ticket: Ticket(number: 0), filters: .passUnretained(residents[residentInForce]), gain: 0,
+        highPass: .off)
+    }
     return states
   }
 }

@@ -41,6 +41,8 @@ public final class Engine: @unchecked Sendable {
   let reports = ReportQueue()
   /// Address of a `Convolver` prepared for another period, which the callback has not adopted yet; 0 for none.
   let prepared = Atomic<UInt>(0)
+  /// The period of that convolver.
+  let preparedPeriod = Atomic<Int>(0)
   /// Address of the live `InputHistory`. Its owner is released only after the callback has reported that.
   let live: Atomic<UInt>
   let counters = EngineCounters()
@@ -99,6 +101,7 @@ public final class Engine: @unchecked Sendable {
   }
 
   deinit {
+    state.pointee.residents?.deallocate()
     state.deallocate()
     oldLeft.free()
     oldRight.free()

@@ -1,5 +1,3 @@
-import Glibc
-
 /// A high-pass of the second order with a Butterworth response: −3 dB at the corner, 12 dB per octave below it.
 ///
 /// The coefficients follow from the analogue prototype by the bilinear transform, prewarped at the corner (Zölzer,
@@ -24,14 +22,17 @@ struct HighPassFilter: BitwiseCopyable {
   /// Passes everything.
   static let off = HighPassFilter(corner: 0, sampleRate: 1)
 
-  /// Thread: control side.
+  /// Thread: any.
   /// - Parameter corner: in hertz, below half the sample rate; 0 for no filter.
+  @_noLocks @_noAllocation
   init(corner: Double, sampleRate: Double) {
-    let k = tan(Double.pi * corner / sampleRate)
-    let norm = 1 / (1 + 2.squareRoot() * k + k * k)
+    let k = ProcessorCalls.tangent(Double.pi * corner / sampleRate)
+    // The square root of 2, whose function the realtime checks do not know.
+    let root = 0x1.6a09e667f3bcdp0
+    let norm = 1 / (1 + root * k + k * k)
     scale = corner > 0 ? norm : 0
     a1 = 2 * (k * k - 1) * norm
-    a2 = (1 - 2.squareRoot() * k + k * k) * norm
+    a2 = (1 - root * k + k * k) * norm
   }
 
   /// Whether it changes a signal.

@@ -1,4 +1,5 @@
 import CRealtime
+import Glibc
 
 /// Calls into the kernels through function pointers. The compiler cannot check these, so they are escapes from its
 /// realtime checks. The kernels themselves are checked where they are defined (`Sources/Kernels`).
@@ -44,4 +45,44 @@ struct KernelCalls {
   ) {
     _unsafePerformance { table.copyAndMeasure(from, to, count, measure) }
   }
+}
+
+/// Calls that neither allocate nor lock, into the mathematical library and CRealtime: escapes from the compiler's realtime
+/// checks, too.
+package enum ProcessorCalls {
+  /// Thread: any.
+  @_noLocks @_noAllocation
+  static func tangent(_ x: Double) -> Double { _unsafePerformance { tan(x) } }
+
+  /// The amplitude ratio: 6 dB is 1.995.
+  ///
+  /// Thread: any.
+  @_noLocks @_noAllocation
+  package static func amplitude(decibels: Double) -> Double { _unsafePerformance { pow(10, decibels / 20) } }
+
+  /// Makes the calling thread treat denormals as zero.
+  ///
+  /// Thread: any.
+  /// - Returns: its mode before, for `restore`.
+  @_noLocks @_noAllocation
+  package static func flushDenormals() -> UInt64 {
+    _unsafePerformance {
+      let mode = pinna_floating_point_mode()
+      pinna_flush_denormals()
+      return mode
+    }
+  }
+
+  /// Thread: any.
+  @_noLocks @_noAllocation
+  package static func restore(_ mode: UInt64) { _unsafePerformance { pinna_set_floating_point_mode(mode) } }
+
+  /// Enters and leaves RealtimeSanitizer's realtime context; no-ops in other builds.
+  ///
+  /// Thread: JACK's realtime thread (process callback), or a plug-in's in its place.
+  @_noLocks @_noAllocation
+  package static func enter() { _unsafePerformance { pinna_realtime_enter() } }
+
+  @_noLocks @_noAllocation
+  package static func exit() { _unsafePerformance { pinna_realtime_exit() } }
 }

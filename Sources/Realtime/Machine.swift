@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Glibc
 import Text
 import Threads
 
@@ -24,7 +24,7 @@ package struct Machine: Codable, Sendable {
     let name = field("model name") ?? "unknown processor"
     return Machine(
       processor: name + (numbers.isEmpty ? "" : " (\(numbers.joined(separator: ", ")))"),
-      cores: ProcessInfo.processInfo.activeProcessorCount, cacheBytes: caches.bytes, cacheCores: caches.cores)
+      cores: sysconf(Int32(_SC_NPROCESSORS_ONLN)), cacheBytes: caches.bytes, cacheCores: caches.cores)
   }
 
   /// "AMD EPYC (family 25, model 17), 2 cores, L1 32 kB, L2 1 MB, L3 32 MB"

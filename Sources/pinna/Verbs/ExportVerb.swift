@@ -9,7 +9,7 @@ import Text
 
 /// File formats of exported filter sets.
 enum ExportFormat: String, NamedWord {
-  case wav, jconvolver, camilladsp, pipewire
+  case wav, jconvolver, camilladsp, pipewire, lv2
 
   static let kind = "format of an export"
   static let names = allCases.map(\.rawValue).joined(separator: ", ")
@@ -22,11 +22,17 @@ extension Verb {
   static let export = Verb(
     name: "export", operands: ["DIR"],
     summary:
-      "export the filters of a preset's device: filters.json, one float WAV file per case, configurations",
+      "export the filters of a preset's device: filters.json, one float WAV file per case, configurations; or a plug-in",
     options: [
-      Option("--to", "FORMAT", "\(ExportFormat.names); all but wav add a ready configuration per case"),
+      Option(
+        "--to", "FORMAT",
+        "\(ExportFormat.names); all but wav add a ready configuration per case; lv2 writes a plug-in's bundle into DIR instead"
+      ),
       Option("--preset", "NAME", "preset (default: phone5)"), deviceOption,
-      Option("--sample-rate", "HZ", "sample rate (default: 48000)"),
+      Option(
+        "--sample-rate", "HZ",
+        "sample rate (default: 48000); with lv2 several times (default: 44100 to 96000)"),
+      Option("--all", nil, "with lv2: a bundle for every device that ships"),
       Option("--force", nil, "write into a folder that is not empty, replacing filters in it"), hrtfOption,
       jsonOption,
     ]
@@ -35,6 +41,11 @@ extension Verb {
       throw Failure(.usage, "pinna export needs --to; use one of: \(ExportFormat.names)")
     }
     let format = try ExportFormat(word: word)
+    if format == .lv2 {
+      try ExportPlugin(arguments).run()
+      return .done
+    }
+    guard !arguments.has("--all") else { throw Failure(.usage, "--all is of --to lv2; leave it out") }
     let rate = try arguments.integer("--sample-rate", in: DesignGrid.sampleRates) ?? 48000
     let folder = try OutputFolder(
       arguments.operands[0], of: "filters", replacing: arguments.has("--force"))

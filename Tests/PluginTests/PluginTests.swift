@@ -1,0 +1,224 @@
+import Foundation
+import Plugin
+import Realtime
+import TestSupport
+import Testing
+
+@Suite("the plug-in in a host") struct PluginTests {
+  /// Noise of three microphones.
+  static func noise(_ frames: Int, seed: UInt64 = 3) -> [[Float]] {
+    var noise = SeededNoise(seed: seed)
+    return (0..<3).map { _ in noise.samples(frames, amplitude: 0.5) }
+  }
+
+  /// What an engine of its own plays, with the same changes, in periods of `period`.
+  static func reference(
+    _ filters: PluginFilters, _ microphones: [[Float]], period: Int, first: Int = 0,
+    changes: [(frame: Int, index: Int, gain: Float, highPass: Double?)] = []
+  ) throws -> [[Float]] {
+    let engine = Engine(microphones: 3, taps: filters.taps, sampleRate: Double(filters.sampleRate))
+    let sets = filters.cases.map { FilterSet(coefficients: $0.coefficients) }
+    engine.start(with: sets[first])
+    let feed = FilterSet(coefficients: filters.feeds[0].coefficients)
+    _ = engine.startFeed(with: feed, firstOutput: 0, gain: filters.feeds[0].gain, highPass: 80)
+    var run = OfflineRun(engine, microphones: microphones, feedOutputs: 4)
+    for change in changes {
+      run.run(to: change.frame, period: period)
+      _ = engine.drainReports()
+      _ = try engine.change(to: sets[change.index], gain: change.gain, highPass: change.highPass)
+    }
+    run.run(total: microphones[0].count, period: period)
+    return [run.left, run.right] + run.feeds
+  }
+
+  @Test(
+    "its outputs are those of Pinna's engine bit for bit, with a worker and without",
+    arguments: [true, false])
+  func same(hasWorker: Bool) throws {
+    let filters = PluginHost.filters()
+    let folder = try PluginHost.bundle([filters])
+    let sound = Self.noise(20 * 256)
+    let host = try #require(
+      PluginHost(folder.path, hasWorker: hasWorker, nominal: 256, controls: [.pattern: 1, .orientation: 1]))
+    let played = host.play(sound, blocks: [Int](repeating: 256, count: 20))
+    #expect(try played == Self.reference(filters, sound, period: 256, first: 2))
+    #expect(host[.latency] == 64)
+    #expect(host[.peakLeft] == played[0].suffix(256).map(abs).max())
+  }
+
+  @Test(
+    "changes begin with the block in which their control changes, as an engine's that are requested before it"
+  )
+  func changes() throws {
+    let filters = PluginHost.filters()
+    let folder = try PluginHost.bundle([filters])
+    let sound = Self.noise(40 * 256)
+    let host = try #require(PluginHost(folder.path, hasWorker: true, nominal: 256))
+    let played = host.play(sound, blocks: [Int](repeating: 256, count: 40)) { frame, host in
+      if frame == 8 * 256 { (host[.pattern], host[.orientation]) = (1, 0) }
+      if frame == 20 * 256 { (host[.gain], host[.highPass]) = (-4.3, 120) }
+      if frame == 30 * 256 { host[.mute] = 1 }
+    }
+    let gain = Float(pow(10, -4.3 / 20))
+    #expect(
+      try played
+        == Self.reference(
+          filters, sound, period: 256,
+          changes: [(8 * 256, 1, 1, nil), (20 * 256, 1, gain, 120), (30 * 256, 1, 0, 120)]))
+    #expect(host[.refused] == 0)
+  }
+
+  @Test("while it is locked, changes are counted as refused and take effect when the lock is off")
+  func lock() throws {
+    let filters = PluginHost.filters()
+    let folder = try PluginHost.bundle([filters])
+    let sound = Self.noise(40 * 256)
+    let host = try #require(PluginHost(folder.path, hasWorker: true, nominal: 256))
+    let played = host.play(sound, blocks: [Int](repeating: 256, count: 40)) { frame, host in
+      if frame == 4 * 256 { host[.lock] = 1 }
+      if frame == 8 * 256 { (host[.pattern], host[.gain]) = (1, -20) }
+      if frame == 10 * 256 { host[.gain] = 0 }
+      if frame == 11 * 256 { #expect(host[.refused] == 3) }
+      if frame == 20 * 256 { host[.lock] = 0 }
+    }
+    #expect(try played == Self.reference(filters, sound, period: 256, changes: [(20 * 256, 1, 1, nil)]))
+    #expect(host[.refused] == 3)
+  }
+
+  @Test(
+    "a combination that is not offered keeps the sound and is counted; so are no values that are not numbers")
+  func unoffered() throws {
+    let filters = PluginHost.filters()
+    let folder = try PluginHost.bundle([filters])
+    let sound = Self.noise(20 * 256)
+    let host = try #require(
+      PluginHost(folder.path, hasWorker: true, nominal: 256, controls: [.dataSource: 1]))
+    let played = host.play(sound, blocks: [Int](repeating: 256, count: 20)) { frame, host in
+      if frame == 4 * 256 { host[.pattern] = 1 }
+      if frame == 6 * 256 {
+        (host[.gain], host[.dataSource], host[.highPass]) = (.nan, .infinity, -.infinity)
+      }
+      if frame == 8 * 256 { (host[.gain], host[.dataSource], host[.highPass]) = (0, 1, 0) }
+    }
+    #expect(try played == Self.reference(filters, sound, period: 256, first: 3))
+    #expect(host[.refused] == 1)
+  }
+
+  @Test("without a worker no block is silent, whatever its length")
+  func anyLength() throws {
+    let filters = PluginHost.filters()
+    let folder = try PluginHost.bundle([filters])
+    var random = SeededNoise(seed: 5)
+    let blocks = (0..<12).map { _ in Int.random(in: 1...8192, using: &random) } + [1, 2, 3, 8192, 7]
+    let sound = Self.noise(blocks.reduce(0, +))
+    let host = try #require(PluginHost(folder.path, hasWorker: false))
+    let played = host.play(sound, blocks: blocks)
+    for (output, filter) in [(0, filters.cases[0].coefficients[0]), (1, filters.cases[0].coefficients[0])] {
+      let exact = directConvolution(sound, filter)
+      let error = zip(played[output], exact).map { abs(Double($0) - $1) }.max()!
+      #expect(error < 2e-5, "output \(output): \(error)")
+    }
+  }
+
+  @Test("with a worker only what nothing was prepared for is silent: all else is exact")
+  func oddLengths() throws {
+    let filters = PluginHost.filters()
+    let folder = try PluginHost.bundle([filters])
+    // A host that splits a block once, then changes to another length for good.
+    let blocks =
+      [Int](repeating: 256, count: 8) + [100, 156] + [Int](repeating: 256, count: 8)
+      + [Int](repeating: 512, count: 8)
+    let sound = Self.noise(blocks.reduce(0, +))
+    let host = try #require(PluginHost(folder.path, hasWorker: true, nominal: 256))
+    let played = host.play(sound, blocks: blocks)
+    let exact = directConvolution(sound, filters.cases[0].coefficients[0])
+    var position = 0
+    for (n, block) in blocks.enumerated() {
+      let range = position..<position + block
+      position += block
+      // The split, and two blocks of the new length: the second asks for it.
+      if [8, 9, 18, 19].contains(n) {
+        #expect(played[0][range].allSatisfy { $0 == 0 }, "block \(n)")
+        continue
+      }
+      // After a split, the convolver starts over on another grid.
+      if n < 12 && n > 9 { continue }
+      let error = zip(played[0][range], exact[range]).map { abs(Double($0) - $1) }.max()!
+      #expect(error < 2e-5, "block \(n) of \(block): \(error)")
+    }
+  }
+
+  @Test(
+    "a rate without filters, a missing or a damaged file is refused",
+    arguments: ["rate", "gone", "damaged", "cut", "empty"])
+  func refused(what: String) throws {
+    let filters = PluginHost.filters()
+    let folder = try PluginHost.bundle([filters])
+    let file = folder.path + "/filters-48000"
+    var bytes = filters.bytes
+    switch what {
+    case "gone": try FileManager.default.removeItem(atPath: file)
+    case "damaged":
+      bytes[bytes.count / 2] ^= 1
+      try Data(bytes).write(to: URL(filePath: file))
+    case "cut": try Data(bytes.dropLast()).write(to: URL(filePath: file))
+    case "empty": try Data().write(to: URL(filePath: file))
+    default: break
+    }
+    #expect(PluginHost(folder.path, rate: what == "rate" ? 192_000 : 48000, hasWorker: true) == nil)
+  }
+
+  @Test("filters are read as they were written; no change of a byte, and no other header, is believed")
+  func file() throws {
+    let filters = PluginHost.filters(taps: 128)
+    let bytes = filters.bytes
+    #expect(PluginFilters(bytes) == filters)
+    var random = SeededNoise(seed: 8)
+    for _ in 0..<500 {
+      var damaged = bytes
+      damaged[Int.random(in: 0..<(Bool.random(using: &random) ? 400 : bytes.count), using: &random)] ^=
+        1 << UInt8.random(in: 0..<8, using: &random)
+      #expect(PluginFilters(damaged) == nil)
+      #expect(PluginFilters(Array(bytes.prefix(Int.random(in: 0..<bytes.count, using: &random)))) == nil)
+    }
+  }
+
+  @Test(
+    "R27: a hundred instances, two at a time in two threads, at rates from 44.1 to 192 kHz and random lengths"
+  )
+  func instances() async throws {
+    let rates = [44100, 48000, 88200, 96000, 176_400, 192_000]
+    let folder = try PluginHost.bundle(
+      rates.map { PluginHost.filters(rate: $0, taps: $0 > 50000 ? 512 : 256) })
+    let sound = Self.noise(8192)
+    await withTaskGroup(of: Int.self) { group in
+      for thread in 0..<2 {
+        group.addTask {
+          var random = SeededNoise(seed: UInt64(thread))
+          var finite = 0
+          for n in 0..<50 {
+            guard
+              let host = PluginHost(
+                folder.path, rate: Double(rates[n % 6]), hasWorker: n % 3 != 0,
+                nominal: n % 2 == 0 ? 512 : nil)
+            else { continue }
+            let played = host.play(
+              sound, blocks: (0..<10).map { _ in Int.random(in: 1...8192, using: &random) } + [512, 512, 512]
+            ) { _, host in
+              host[.dataSource] = Float.random(in: -1...2, using: &random)
+              host[.pattern] = Float.random(in: -1...2, using: &random)
+              host[.orientation] = Float.random(in: -1...2, using: &random)
+              host[.gain] = Float.random(in: -70...30, using: &random)
+              host[.highPass] = Float.random(in: -10...500, using: &random)
+            }
+            if played.allSatisfy({ $0.allSatisfy(\.isFinite) }) { finite += 1 }
+          }
+          return finite
+        }
+      }
+      var finite = 0
+      for await one in group { finite += one }
+      #expect(finite == 100)
+    }
+  }
+}
