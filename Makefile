@@ -5,7 +5,10 @@ ORACLE ?= ../shared/oracle
 # What is run, installed and packaged: one build, with Swift's libraries in it.
 PROGRAM = .build/pinna
 
-.PHONY: check install uninstall deb deb-test mutations bench views listen run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
+# The plug-in of LV2 hosts, with Swift's libraries in it: hosts that run it have none.
+LIBRARY = .build/pinna-lv2.so
+
+.PHONY: check plugin install uninstall deb deb-test mutations bench views listen run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
 
 # Designs have a thread per core; those of OpenBLAS would wait for each other beside them.
 export OPENBLAS_NUM_THREADS = 1
@@ -227,6 +230,8 @@ build: $(PROGRAM)
 ## Installs Pinna below PREFIX. BINARY names one that is built already, DESTDIR a folder for packages.
 PREFIX ?= /usr/local
 BINARY ?= $(PROGRAM)
+# Another program has the plug-in that was built with it beside it.
+PLUGIN ?= $(if $(filter $(PROGRAM),$(BINARY)),$(LIBRARY),$(dir $(BINARY))libpinna-lv2.so)
 # Debian's packages use vendor-completions.
 ZSH_FUNCTIONS ?= share/zsh/site-functions
 INTO = $(DESTDIR)$(PREFIX)
@@ -235,11 +240,12 @@ COMPLETIONS = share/bash-completion/completions/pinna $(ZSH_FUNCTIONS)/_pinna \
 UNITS = pinna.service pinna-pipewire.service
 # Where systemd looks: below ~/.local, in share only.
 UNIT_FOLDER = $(if $(filter $(HOME)/%,$(PREFIX)),share,lib)/systemd/user
-install: $(BINARY)
+install: $(BINARY) $(PLUGIN)
 	@case "$(PREFIX)" in /*) ;; *) \
 	  echo "PREFIX=$(PREFIX) is not an absolute path, which the systemd units need; give one" >&2; exit 1;; esac
 	install -D -m 755 "$(BINARY)" "$(INTO)/bin/pinna"
-	strip "$(INTO)/bin/pinna"
+	install -D -m 644 "$(PLUGIN)" "$(INTO)/lib/pinna/pinna-lv2.so"
+	strip "$(INTO)/bin/pinna" "$(INTO)/lib/pinna/pinna-lv2.so"
 	@# Presets of an earlier version must not stay.
 	rm -rf "$(INTO)/share/pinna/presets" "$(INTO)/share/pinna/control-surfaces" "$(INTO)/share/doc/pinna"
 	install -d "$(INTO)/share/pinna/presets" "$(INTO)/share/doc/pinna"
@@ -256,13 +262,14 @@ install: $(BINARY)
 	"$(INTO)/bin/pinna" help --completions fish >"$(INTO)/$(word 3,$(COMPLETIONS))"
 	for unit in $(UNITS); do \
 	  sed 's,@PREFIX@,$(PREFIX),' packaging/$$unit >"$(INTO)/$(UNIT_FOLDER)/$$unit" || exit 1; done
+	@echo "== Plug-ins for LV2 hosts: pinna export --to lv2 --all ~/.lv2"
 
 ## Removes what `make install` with the same PREFIX wrote; settings, takes and presets of users stay.
 uninstall:
-	rm -f "$(INTO)/bin/pinna" "$(INTO)/share/man/man1/pinna.1" $(foreach file,$(COMPLETIONS),"$(INTO)/$(file)")
+	rm -f "$(INTO)/bin/pinna" "$(INTO)/lib/pinna/pinna-lv2.so" "$(INTO)/share/man/man1/pinna.1" $(foreach file,$(COMPLETIONS),"$(INTO)/$(file)")
 	rm -f $(foreach unit,$(UNITS),"$(INTO)/$(UNIT_FOLDER)/$(unit)")
 	rm -rf "$(INTO)/share/pinna/presets" "$(INTO)/share/pinna/control-surfaces" "$(INTO)/share/doc/pinna"
-	rmdir --ignore-fail-on-non-empty "$(INTO)/share/pinna"
+	rmdir --ignore-fail-on-non-empty "$(INTO)/share/pinna" "$(INTO)/lib/pinna"
 
 # The system's libraries are not in it: pw-jack puts PipeWire's libjack in the place of JACK's.
 $(PROGRAM): Package.swift $(shell find Sources -type f)
@@ -272,6 +279,13 @@ $(PROGRAM): Package.swift $(shell find Sources -type f)
 	ln -sf static/release/pinna $@ && touch $@
 
 ## The Debian package, into .build/deb.
+plugin: $(LIBRARY)
+
+$(LIBRARY): Package.swift $(shell find Sources -type f)
+	@sh tools/install-packages
+	swift build -c release --product pinna-lv2 -Xswiftc -static-stdlib --disable-local-rpath --scratch-path .build/plugin
+	strip -o $@ .build/plugin/release/libpinna-lv2.so
+
 deb: PACKAGES = dpkg-dev
 deb: install-packages $(BINARY)
 	sh tools/deb "$(BINARY)"

@@ -64,7 +64,7 @@ import Testing
     #expect(presets.count > 100 && pages.count > 10)
     #expect(
       Set(installed).symmetricDifference(presets + pages).sorted() == [
-        "bin/pinna", "lib/systemd/user/pinna-pipewire.service", "lib/systemd/user/pinna.service",
+        "bin/pinna", "lib/pinna/pinna-lv2.so", "lib/systemd/user/pinna-pipewire.service", "lib/systemd/user/pinna.service",
         "share/bash-completion/completions/pinna", "share/doc/pinna/CHANGELOG.md", "share/doc/pinna/LICENSE",
         "share/doc/pinna/README.md", "share/fish/vendor_completions.d/pinna.fish", "share/man/man1/pinna.1",
         "share/pinna/control-surfaces/pinna-open-stage-control.json", "share/zsh/site-functions/_pinna",

@@ -30,12 +30,14 @@ struct ExportPlugin {
     }
   }
 
-  /// Beside the program where that was built, below lib where it is installed.
+  /// Below lib where Pinna is installed; beside the program, or where make leaves it, where it was built.
   private static func libraryPath() throws(Failure) -> String {
     let program = PresetFolders.executablePath() ?? ""
     let own = program.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(
       separator: "/")
-    let places = ["\(own)/libpinna-lv2.so", "\(own)/../lib/pinna/pinna-lv2.so"]
+    let places = ["../lib/pinna/pinna-lv2.so", "libpinna-lv2.so", "../../../pinna-lv2.so"].map {
+      "\(own)/\($0)"
+    }
     guard let found = places.first(where: FileManager.default.fileExists) else {
       throw Failure(
         .failed,
