@@ -202,7 +202,7 @@ let package = Package(
     .executableTarget(
       name: "pinna-benchmarks",
       dependencies: [
-        "Messages", "Processor", "JackTools", "JackClient", "FasterKernels", "Realtime", "Plots",
+        "Messages", "Processor", "JackTools", "JackClient", "FasterKernels", "Plugin", "Realtime", "Plots",
         "AudioFiles", "Threads", "CFiles",
       ],
       path: "Benchmarks/pinna-benchmarks"),

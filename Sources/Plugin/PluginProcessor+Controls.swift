@@ -8,6 +8,8 @@ struct PluginState: BitwiseCopyable {
   var frame = 0
   /// What the controls said last.
   var seen = PluginSetting()
+  /// What has been carried out, as far as it was possible.
+  var applied = PluginSetting()
   /// What was asked of the engine last.
   var requested = PluginRequest(index: 0, PluginSetting())
   /// Changes that were not carried out: of locked controls, or to combinations that are not offered.
@@ -94,6 +96,7 @@ extension PluginProcessor {
       state.pointee.refused &+= changes
       return
     }
+    if state.pointee.applied.differences(setting) == 0 { return }
     var index = choices.index(of: setting)
     if index < 0 {
       // Level and high-pass are carried out all the same.
@@ -101,14 +104,16 @@ extension PluginProcessor {
       if changes > 0 { state.pointee.refused &+= 1 }
     }
     let request = PluginRequest(index: index, setting)
-    guard !request.equals(state.pointee.requested) else { return }
-    let isAccepted = engine._withUnsafeGuaranteedRef {
-      $0.change(toResident: request.index, gain: request.gain, highPass: request.highPass)
+    if !request.equals(state.pointee.requested) {
+      let isAccepted = engine._withUnsafeGuaranteedRef {
+        $0.change(toResident: request.index, gain: request.gain, highPass: request.highPass)
+      }
+      // Otherwise the next block tries again.
+      guard isAccepted else { return }
+      state.pointee.requested = request
+      state.pointee.wantsWork = true
     }
-    // Otherwise the next block tries again.
-    guard isAccepted else { return }
-    state.pointee.requested = request
-    state.pointee.wantsWork = true
+    state.pointee.applied = setting
   }
 
   /// What the controls say, within what is possible. Those that are not connected, or not numbers, say what they said last.

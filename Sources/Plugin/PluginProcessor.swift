@@ -85,6 +85,7 @@ public final class PluginProcessor: @unchecked Sendable {
     state.pointee.seen = readSetting()
     let asked = choices.index(of: state.pointee.seen)
     let first = asked >= 0 ? asked : choices.index(of: filters.initial)
+    state.pointee.applied = state.pointee.seen
     state.pointee.requested = PluginRequest(index: first, state.pointee.seen)
     engine.start(
       with: sets[first], gain: state.pointee.requested.gain,
@@ -147,7 +148,7 @@ public final class PluginProcessor: @unchecked Sendable {
       process(first, count, engine)
       first &+= count
     }
-    endRun(frames, mode)
+    endRun(engine, mode)
     ProcessorCalls.exit()
   }
 
@@ -169,7 +170,7 @@ public final class PluginProcessor: @unchecked Sendable {
       first += count
     }
     state.pointee.wantsWork = false
-    endRun(frames, mode)
+    endRun(engine, mode)
   }
 
   /// Whether the worker has something to do. The next call says no, until there is more.
@@ -198,11 +199,11 @@ public final class PluginProcessor: @unchecked Sendable {
   }
 
   @_noLocks @_noAllocation
-  private func endRun(_ frames: Int, _ mode: UInt64) {
+  private func endRun(_ engine: Unmanaged<Engine>, _ mode: UInt64) {
     address(.latency)?.pointee = Float(delayFrames)
     address(.refused)?.pointee = Float(state.pointee.refused)
-    address(.peakLeft)?.pointee = peak(outputs[0], frames)
-    address(.peakRight)?.pointee = peak(outputs[1], frames)
+    address(.peakLeft)?.pointee = engine._withUnsafeGuaranteedRef { $0.heldPeak(output: 0) }
+    address(.peakRight)?.pointee = engine._withUnsafeGuaranteedRef { $0.heldPeak(output: 1) }
     ProcessorCalls.restore(mode)
   }
 
@@ -252,17 +253,6 @@ public final class PluginProcessor: @unchecked Sendable {
   private func listened(_ output: Int) -> UnsafeMutablePointer<Float> {
     if let samples = partOutputs[output] { return samples }
     return unheard
-  }
-
-  @_noLocks @_noAllocation
-  private func peak(_ samples: UnsafeMutablePointer<Float>?, _ frames: Int) -> Float {
-    guard let samples else { return 0 }
-    var (peak, n): (Float, Int) = (0, 0)
-    while n < frames {
-      peak = max(peak, abs(samples[n]))
-      n &+= 1
-    }
-    return peak
   }
 }
 

@@ -38,6 +38,12 @@ extension Engine {
     return true
   }
 
+  /// The peak of the last 1.5 s of left (0) or right (1), 1 at full scale.
+  ///
+  /// Thread: as above.
+  @_noLocks @_noAllocation
+  public func heldPeak(output: Int) -> Float { meters.peak(microphones &+ output) }
+
   /// Whether a period of `frames` would be heard: a convolver for it is in use, or waits for its first period.
   ///
   /// Thread: as above.

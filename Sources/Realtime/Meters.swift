@@ -81,6 +81,12 @@ struct Meters: ~Copyable, @unchecked Sendable {
 
   // MARK: - Realtime thread
 
+  /// The held peak, 1 at full scale.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func peak(_ channel: Int) -> Float { peaks.floats[channel] }
+
   /// Adds the measures of `frames` samples of one channel. Call `advance` after all channels.
   ///
   /// Thread: JACK's realtime thread (process callback).
