@@ -35,9 +35,10 @@ check: install-packages
 	@$(TIMES)
 
 ## Everything that a change must pass. sox reads takes strictly, ambix-info and sndfile-info B-format; jconvolver and
-## PipeWire run exported configurations; PipeWire is the other server; tmux is the terminal of `pinna monitor`.
+## PipeWire run exported configurations, lilv-utils, jalv and Ardour the plug-in; PipeWire is the other server; tmux is the
+## terminal of `pinna monitor`.
 test: PACKAGES = sox libambix-utils sndfile-programs jconvolver iproute2 tmux pipewire pipewire-jack pipewire-bin \
-  wireplumber dbus-daemon
+  wireplumber dbus-daemon lilv-utils sordi jalv ardour
 test: install-packages
 	@$(MAKE) --no-print-directory check PINNA_QUICK=0
 	@sh tools/free-places
