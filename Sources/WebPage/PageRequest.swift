@@ -40,7 +40,7 @@ package struct PageRequest: Sendable {
       case "/pinna/feed/add":
         !arguments.isEmpty && arePairs(arguments.dropFirst(), of: settings + ["format", "order"])
       // Neither a folder nor the key dir: takes go to the takes folder.
-      case "/pinna/record/start": arePairs(arguments[...], of: ["raw", "format"])
+      case "/pinna/record/start": arePairs(arguments[...], of: ["raw", "format", "feeds"])
       case "/pinna/record/stop", "/pinna/preset/cancel": arguments.isEmpty
       case "/pinna/preset/use", "/pinna/record/marker", "/pinna/record/title", "/pinna/feed/remove":
         arguments.count == 1

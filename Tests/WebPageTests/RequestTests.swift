@@ -13,6 +13,9 @@ import WebPage
         == OSCMessage("/pinna/set", [.string("gain"), .string("-6"), .string("mute"), .string("on")]))
     #expect(request(#"{"method":"/pinna/record/start"}"#) == OSCMessage("/pinna/record/start"))
     #expect(
+      request(#"{"method":"/pinna/record/start","arguments":["feeds","all"]}"#)
+        == OSCMessage("/pinna/record/start", [.string("feeds"), .string("all")]))
+    #expect(
       request(#"{"method":"/pinna/record/title","arguments":["Ä \"b\""]}"#)
         == OSCMessage("/pinna/record/title", [.string("Ä \"b\"")]))
     #expect(

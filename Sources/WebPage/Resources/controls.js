@@ -1,6 +1,6 @@
 // The controls: what they show, what they ask, and why they are refused or locked.
 
-import { choicesOf, feedNames, findFeed, stateOf } from "./feeds.js";
+import { choicesOf, feedNames, findFeed, portCount, stateOf } from "./feeds.js";
 import { Looks } from "./looks.js";
 import { Poses } from "./poses.js";
 
@@ -63,7 +63,8 @@ export class Controls {
       if (await this.ask("feed-add", "/pinna/feed/add", name, Number(format) ? "order" : "format", format)) element("feed-add").value = "";
       else this.added = null;
     });
-    this.onClick("record", () => this.ask("record", this.isRecording ? "/pinna/record/stop" : "/pinna/record/start"));
+    this.onClick("record", () => this.isRecording ? this.ask("record", "/pinna/record/stop")
+      : this.ask("record", "/pinna/record/start", ...(feedNames(this.status()).length > 1 ? ["feeds", "all"] : [])));
     this.onClick("change-cancel", () => this.ask("preset", "/pinna/preset/cancel"));
     this.onSubmit("title", () => this.ask("title", "/pinna/record/title", element("title").value));
     this.onSubmit("marker", async () => {
@@ -251,6 +252,10 @@ export class Controls {
 
   showFeed() {
     const names = feedNames(this.status());
+    // What people add beside a mono pattern is another.
+    const format = element("feed-format");
+    const offered = portCount(this.status().polarPattern) === 1 ? "mono" : "stereo";
+    if (format.dataset.offered !== offered) format.dataset.offered = format.value = offered;
     if (names.includes(this.added)) {
       const name = this.added;
       this.added = null;

@@ -38,7 +38,7 @@ export function choicesOf(feed, inputs) {
     && (!remark.inputOrientation || remark.inputOrientation === feed.inputOrientation))?.reason;
   const patterns = supported.map((value) => ({ value, text: value, weak: weakness(value),
     reason: feed.name === "main" || portCount(value) === portCount(feed.polarPattern) ? undefined
-      : `${value} needs other ports than those of ${feed.name}: remove it, and add it again.` }));
+      : `${value} needs other ports than those of ${feed.name}: remove it, and add it again as ${portCount(value) === 1 ? "mono" : "stereo"}.` }));
   for (const { polarPattern, reason } of source?.notOffered ?? []) {
     if (!supported.includes(polarPattern)) {
       patterns.push({ value: polarPattern, text: polarPattern, reason: `${polarPattern} is not offered: ${reason}` });
