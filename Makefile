@@ -8,7 +8,7 @@ PROGRAM = .build/pinna
 # The plug-in of LV2 hosts, with Swift's libraries in it: hosts that run it have none.
 LIBRARY = .build/pinna-lv2.so
 
-.PHONY: check plugin install uninstall deb deb-test mutations bench views listen run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
+.PHONY: check plugin install uninstall deb deb-test arm64-test arm64-cost mutations bench views listen run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
 
 # Designs have a thread per core; those of OpenBLAS would wait for each other beside them.
 export OPENBLAS_NUM_THREADS = 1
@@ -38,7 +38,8 @@ check: install-packages
 ## PipeWire run exported configurations, lilv-utils, jalv and Ardour the plug-in; PipeWire is the other server; tmux is the
 ## terminal of `pinna monitor`.
 test: PACKAGES = sox libambix-utils sndfile-programs jconvolver iproute2 tmux pipewire pipewire-jack pipewire-bin \
-  wireplumber dbus-daemon lilv-utils sordi jalv ardour
+  wireplumber dbus-daemon lilv-utils sordi jalv
+test: OPTIONAL = $(ARM64) ardour
 test: install-packages
 	@$(MAKE) --no-print-directory check PINNA_QUICK=0
 	@sh tools/free-places
@@ -47,6 +48,7 @@ test: install-packages
 	  sh tools/step "Tests in a live graph" sh tools/live-tests; status=$$?; \
 	  start=$$(date +%s); wait; \
 	  printf '%5d s  %s\n' $$(($$(date +%s) - start)) "Rest of the builds beside them" >>.build/times.txt; exit $$status
+	$(STEP) "The engine for arm64, emulated" tools/arm64 test
 	$(STEP) "Proof of the callback by the compiler" $(MAKE) --no-print-directory prove
 	$(STEP) "Documents: tables, commands and output" swift test -c release --skip-build --filter DocsTests
 	$(STEP) "Three sanitizers" $(MAKE) --no-print-directory sanitize
@@ -65,6 +67,7 @@ prove:
 
 # What `make test` builds while its live tests wait: everything that its later steps run.
 builds-beside: prove build-sanitizers
+	tools/arm64 build
 
 ## The engine and its queues under three sanitizers; each stops at its first report.
 sanitize: export PINNA_ONLY_CORE = 1
@@ -95,6 +98,18 @@ sanitize-live:
 	@echo "== $$(date +%T) The processor in a live graph under RealtimeSanitizer"
 	swift build -c release --build-tests
 	tools/rtsan $(TESTS) --filter SoakTests
+
+## The engine compiled for arm64, in qemu's emulation: every layout against direct convolution. Skipped where a package of it is
+## missing.
+ARM64 = qemu-user-static libc6-dev-arm64-cross libgcc-12-dev-arm64-cross
+arm64-test: OPTIONAL = $(ARM64)
+arm64-test: install-packages
+	@tools/arm64 test
+
+## Instructions per period on arm64 beside the x86-64 baseline, as qemu counts them.
+arm64-cost: OPTIONAL = $(ARM64)
+arm64-cost: install-packages
+	@tools/arm64 cost
 
 ## Long runs: the same for a minute each; the state machine's ten million sequences; two hours of everything at random, and
 ## 24 h of sound in freewheel (R40).
@@ -297,8 +312,9 @@ deb-test: deb
 	lintian --fail-on error .build/deb/pinna_*.deb
 	sh tools/deb-test .build/deb/pinna_*.deb
 
+# Without its OPTIONAL packages, a target does less, and says so.
 install-packages:
-	@sh tools/install-packages $(PACKAGES)
+	@sh tools/install-packages $(PACKAGES) --if-possible $(OPTIONAL)
 
 lint:
 	@echo "== Format"

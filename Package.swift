@@ -33,8 +33,11 @@ let waiting: [SwiftSetting] = [.unsafeFlags(["-Onone"])]
     fasterKernels("KernelsV3", level: "v3", lanes: 8), fasterKernels("KernelsV4", level: "v4", lanes: 16),
     fasterKernels("KernelsV4Eight", level: "v4", lanes: 8),
   ]
+  let registers: [SwiftSetting] = []
 #else
   let faster: [Target] = []
+  // arm64 has 32 vector registers, too (tools/arm64 compiles the same).
+  let registers: [SwiftSetting] = [.define("REGISTERS_32")]
 #endif
 
 let package = Package(
@@ -70,7 +73,7 @@ let package = Package(
     .target(name: "Threads", dependencies: ["CFiles"]),
     .target(name: "AudioFiles", dependencies: ["CFiles", "CSndfile", "Threads"]),
     .target(name: "Plots", dependencies: ["Text", "Acoustics", "AudioFiles", "CCairo"]),
-    .target(name: "Kernels", dependencies: ["CRealtime"]),
+    .target(name: "Kernels", dependencies: ["CRealtime"], swiftSettings: registers),
     .target(name: "Realtime", dependencies: ["Text", "CRealtime", "Kernels", "Threads"]),
     // Apart from the libraries: these carry compiler flags.
     .target(

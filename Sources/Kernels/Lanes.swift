@@ -2,8 +2,8 @@ import CRealtime
 
 // SIMD vectors and their arithmetic. The kernels are compiled once per instruction set and vector length.
 //
-//   Lanes    | 0 | 1 | 2 | … |     4 floats (baseline), 8 (LANES_8: AVX2) or 16 (LANES_16: AVX-512)
-//   REGISTERS_32: with AVX-512 there are 32 vector registers, else 16
+//   Lanes    | 0 | 1 | 2 | … |     4 floats (baseline, arm64), 8 (LANES_8: AVX2) or 16 (LANES_16: AVX-512)
+//   REGISTERS_32: with AVX-512 and on arm64 there are 32 vector registers, else 16
 //   complex  | re lanes | im lanes |     two vectors, side by side in memory (split complex)
 //
 // Thread: any; pure functions, and access to memory that the caller owns.

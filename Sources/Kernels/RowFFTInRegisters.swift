@@ -1,12 +1,12 @@
 import CRealtime
 
-// The FFT of RowFFT.swift where its points fill eight vectors and the processor has 32 registers (AVX-512): 128 points with 16
-// lanes, 64 with 8. All passes in registers; the same operations in the same order, and the same bits.
+// The FFT of RowFFT.swift where its points fill eight vectors and the processor has 32 registers: 128 points with 16 lanes, 64
+// with 8, 32 with 4. All passes in registers; the same operations in the same order, and the same bits.
 //
 //   pass      butterflies read vectors      write vectors, already in the order of the next pass
 //   first     0, 2, 4, 6; 1, 3, 5, 7        0 … 3; 4 … 7
-//   second    the same                      the same
-//   last      0 … 7 (radix 8: 16 lanes), or the same (radix 4)
+//   second    the same                      the same; not with 4 lanes
+//   last      0 … 7 (radix 8: 16 or 4 lanes), or the same (radix 4)
 //
 // Thread: JACK's realtime thread (process callback) or the thread that takes its place offline; before the callback
 // knows a convolver, the control side. All functions.
@@ -32,16 +32,18 @@ import CRealtime
       b.apply(Twiddles(table + length, count: quarter))
     }
     (a, b) = (a.ofLanes(), b.ofLanes())
-    (a, b) = butterflies(a, b)
-    a.apply(Twiddles(plan.secondTwiddles, count: quarter))
-    b.apply(Twiddles(plan.secondTwiddles + length, count: quarter))
-    (a, b) = (a.ofFours(), b.ofFours())
-    #if LANES_16
+    #if LANES_16 || LANES_8
+      (a, b) = butterflies(a, b)
+      a.apply(Twiddles(plan.secondTwiddles, count: quarter))
+      b.apply(Twiddles(plan.secondTwiddles + length, count: quarter))
+      (a, b) = (a.ofFours(), b.ofFours())
+    #endif
+    #if LANES_8
+      (a, b) = butterflies(a, b)
+    #else
       let q = Radix8(
         a.r0, a.i0, a.r1, a.i1, a.r2, a.i2, a.r3, a.i3, b.r0, b.i0, b.r1, b.i1, b.r2, b.i2, b.r3, b.i3)
       (a, b) = (q.even, q.odd)
-    #else
-      (a, b) = butterflies(a, b)
     #endif
     target.storeResults(0, a.r0, a.i0)
     target.storeResults(length, b.r0, b.i0)

@@ -1,4 +1,6 @@
+import CRealtime
 import Synchronization
+import Threads
 
 /// Why a request never reached the callback.
 public enum QueueRefusal: Error, Hashable, CustomStringConvertible {

@@ -1,3 +1,5 @@
+import Synchronization
+
 // MARK: - Realtime thread
 
 /// From the input history to the outputs of every feed: one setting, or a crossfade between two.

@@ -1,3 +1,5 @@
+import Threads
+
 /// The control side of feeds other than `main`.
 extension Engine {
   /// How many feeds there may be besides `main`.

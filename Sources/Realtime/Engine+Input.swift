@@ -1,4 +1,5 @@
 import CRealtime
+import Synchronization
 
 // MARK: - Realtime thread
 

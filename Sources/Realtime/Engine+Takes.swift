@@ -1,3 +1,6 @@
+import CRealtime
+import Synchronization
+
 // MARK: - Realtime thread
 
 /// Takes: what is written into them, and the frames of the take at which filters are substituted.

@@ -75,7 +75,7 @@ public final class Engine: @unchecked Sendable {
     self.caches = caches
     let set = instructionSet ?? .best
     guard set.isAvailable, let tables = KernelRegistry.tables(set) else {
-      preconditionFailure("this processor has no \(set), or no kernels for it are registered")
+      preconditionFailure("this processor has no \(set.rawValue), or no kernels for it are registered")
     }
     self.instructionSet = set
     kernelTables = tables.map { KernelCalls($0) }
@@ -115,7 +115,8 @@ public final class Engine: @unchecked Sendable {
   /// Thread: control side.
   package func layouts(period frames: Int) -> [ConvolverLayout] {
     ConvolverLayout.candidates(
-      Partitioning(microphones: microphones, taps: taps, period: frames), lanes: kernelTables.map(\.lanes))
+      Partitioning(microphones: microphones, taps: taps, period: frames), lanes: kernelTables.map { $0.lanes }
+    )
   }
 
   /// The layout for periods of `frames`.
@@ -124,7 +125,7 @@ public final class Engine: @unchecked Sendable {
   package func layout(period frames: Int) -> ConvolverLayout {
     let plan = Partitioning(microphones: microphones, taps: taps, period: frames)
     if let layoutOverride, layoutOverride.plan == plan { return layoutOverride }
-    return ConvolverLayout(plan, lanes: kernelTables.map(\.lanes), caches: caches)
+    return ConvolverLayout(plan, lanes: kernelTables.map { $0.lanes }, caches: caches)
   }
 
   /// What the model of the layouts expects a period without a crossfade to take, in microseconds.

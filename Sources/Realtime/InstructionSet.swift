@@ -24,7 +24,7 @@ public enum InstructionSet: String, CaseIterable, Comparable, Sendable {
   public var isAvailable: Bool { level <= pinna_processor_level() && KernelRegistry.tables(self) != nil }
 
   /// Thread: any but the callback's.
-  public static var available: [InstructionSet] { allCases.filter(\.isAvailable) }
+  public static var available: [InstructionSet] { allCases.filter { $0.isAvailable } }
 
   /// The fastest available instruction set.
   ///

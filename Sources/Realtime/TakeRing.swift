@@ -3,7 +3,7 @@ import Synchronization
 
 /// A place in a take where time passed without recorded frames.
 public struct TakeGap: Hashable, Sendable, BitwiseCopyable {
-  public enum Cause: String, Sendable, BitwiseCopyable, Codable {
+  public enum Cause: String, Sendable, BitwiseCopyable {
     /// Overrun: the disk was too slow, and the ring was full.
     case disk
     /// Pinna stalled while the server continued.

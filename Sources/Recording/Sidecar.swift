@@ -6,6 +6,9 @@ import Realtime
 import Text
 import Threads
 
+// Here, because the engine's files do without what embedded Swift lacks (tools/arm64).
+extension TakeGap.Cause: Codable {}
+
 /// The sidecar of a take, NAME.json: its setup, its files, and what is missing.
 ///
 /// Thread: any; a value. `read` waits for the disk.
