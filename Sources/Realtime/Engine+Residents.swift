@@ -1,3 +1,6 @@
+import Synchronization
+import Threads
+
 /// Filter sets among which the callback's own thread changes what `main` plays: for a program whose settings arrive
 /// together with the sound, such as a plug-in. They stay prepared for every period until the engine ends.
 ///
