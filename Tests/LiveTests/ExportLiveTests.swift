@@ -263,24 +263,25 @@ extension LiveTests {
       let rules = try #require(
         try SPAJSON.read(exported.configuration)["node.software-dsp.rules"] as? [[String: Any]])
       let actions = try #require(rules[0]["actions"] as? [String: [String: Any]])
-      let module: [String: Any] = [
-        "name": "libpipewire-module-filter-chain",
-        "args": try #require(actions["create-filter"]?["filter-graph"]),
-      ]
-      let others = ["protocol-native", "client-node", "adapter"].map {
-        ["name": "libpipewire-module-" + $0] as [String: Any]
-      }
-      let text = try JSONSerialization.data(
-        withJSONObject: [
-          "context.spa-libs": [
-            "audio.convert.*": "audioconvert/libspa-audioconvert", "support.*": "support/libspa-support",
-          ], "context.modules": others + [module],
-        ], options: .withoutEscapingSlashes)
+      let graph = try JSONSerialization.data(
+        withJSONObject: try #require(actions["create-filter"]?["filter-graph"]),
+        options: .withoutEscapingSlashes)
+      // The modules of WirePlumber's own configuration.
+      let text = """
+        context.spa-libs = { audio.convert.* = audioconvert/libspa-audioconvert support.* = support/libspa-support }
+        context.modules = [
+          { name = libpipewire-module-rt args = { nice.level = -11 } flags = [ ifexists nofail ] }
+          { name = libpipewire-module-protocol-native }
+          { name = libpipewire-module-client-node }
+          { name = libpipewire-module-adapter }
+          { name = libpipewire-module-filter-chain args = \(String(decoding: graph, as: UTF8.self)) }
+        ]
+        """
       let path = try exported.home.folder.write(text, to: "chain.conf")
-      let graph = try PipeWireGraph(exported.home)
-      let program = try graph.start("/usr/bin/pipewire", ["-c", path])
+      let server = try PipeWireGraph(exported.home)
+      let program = try server.start("/usr/bin/pipewire", ["-c", path])
       defer { program.stop() }
-      try check(exported, graph)
+      try check(exported, server)
     }
 
     /// Plays and records through the running filter-chain of `uma8`.
