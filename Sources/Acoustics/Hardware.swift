@@ -4,6 +4,8 @@ public struct Hardware: Hashable, Sendable {
   public let usb: [String]
   /// ALSA card IDs, or parts of card names.
   public let cards: [String]
+  /// The card's capture device, 6 in "hw:0,6".
+  public let device: Int
   /// Number of capture channels while it delivers raw microphones.
   public let channels: Int
   /// Sample rates in hertz at which it does.
@@ -11,11 +13,16 @@ public struct Hardware: Hashable, Sendable {
   /// Firmware that does not deliver raw microphones: its number of capture channels, and what to do about it.
   public let processed: [Int: String]
 
+  /// Whether it is more than a number of channels that any card may have.
+  public var isRecognisable: Bool { !usb.isEmpty || !cards.isEmpty }
+
   public init(
-    usb: [String] = [], cards: [String] = [], channels: Int, rates: [Int], processed: [Int: String] = [:]
+    usb: [String] = [], cards: [String] = [], device: Int = 0, channels: Int, rates: [Int],
+    processed: [Int: String] = [:]
   ) {
     self.usb = usb
     self.cards = cards
+    self.device = device
     self.channels = channels
     self.rates = rates
     self.processed = processed

@@ -1,9 +1,10 @@
 import FoundationEssentials
 
-/// A digital microphone of a laptop, as its firmware describes it (ACPI table NHLT). ALSA's use-case manager stores that
-/// with `nhlt-dmic-info` as `cardN.conf.d/dmics-nhlt.json`.
+/// A digital microphone of a laptop, as its firmware describes it (ACPI table NHLT, vendor-defined microphone
+/// configuration). ALSA's use-case manager stores that with `nhlt-dmic-info` as `cardN.conf.d/dmics-nhlt.json`.
 ///
-/// The offsets have no unit, and offsets of zero are left out there: they are shown, and nothing is computed from them.
+/// `nhlt-dmic-info` leaves out what is zero. Of arrays that the table only names, two or four microphones in a line, it
+/// writes nothing.
 public struct DigitalMicrophone: Hashable, Sendable, Decodable {
   /// Counted from 0.
   public let channel: Int?
@@ -11,6 +12,7 @@ public struct DigitalMicrophone: Hashable, Sendable, Decodable {
   public let type: String?
   /// "laptop-top-panel".
   public let location: String?
+  /// In millimetres, like the vertical offset (ACPICA, actbl2.h).
   public let horizontalOffset: Int?
   public let verticalOffset: Int?
   /// In degrees.
@@ -31,8 +33,12 @@ public struct DigitalMicrophone: Hashable, Sendable, Decodable {
   }
 
   /// The microphones of a `dmics-nhlt.json`; empty if `text` is not one. At most 64.
+  ///
+  /// The file has a JSON document for each endpoint of the table, usually the same microphones at two sample rates; the
+  /// first counts.
   package static func list(json text: String) -> [DigitalMicrophone] {
-    let file = try? JSONDecoder().decode(File.self, from: Data(text.utf8))
+    let first = text.firstRange(of: "}\n{").map { String(text[..<$0.lowerBound]) + "}" } ?? text
+    let file = try? JSONDecoder().decode(File.self, from: Data(first.utf8))
     return Array((file?.mics ?? []).prefix(64))
   }
 }

@@ -21,6 +21,11 @@ public struct SoundCard: Hashable, Sendable {
   public let formats: [CaptureFormat]
   /// What the firmware of a laptop says about its microphones; usually empty.
   public let digitalMicrophones: [DigitalMicrophone]
+  /// The ALSA device of a laptop's digital microphones, 6 in "hw:0,6"; nil if the card has none.
+  public let digitalDevice: Int?
+
+  /// Whether it has a laptop's own digital microphones.
+  public var isLaptop: Bool { digitalDevice != nil || !digitalMicrophones.isEmpty }
 
   /// The largest number of channels that it captures; nil if unknown.
   public var channels: Int? { formats.map(\.channels).max() }
@@ -38,7 +43,8 @@ public struct SoundCard: Hashable, Sendable {
 
   public init(
     index: Int, id: String, driver: String, name: String, longName: String = "", usb: String? = nil,
-    serial: String? = nil, formats: [CaptureFormat] = [], digitalMicrophones: [DigitalMicrophone] = []
+    serial: String? = nil, formats: [CaptureFormat] = [], digitalMicrophones: [DigitalMicrophone] = [],
+    digitalDevice: Int? = nil
   ) {
     self.index = index
     self.id = id
@@ -49,6 +55,7 @@ public struct SoundCard: Hashable, Sendable {
     self.serial = serial
     self.formats = formats
     self.digitalMicrophones = digitalMicrophones
+    self.digitalDevice = digitalDevice
   }
 
   /// All cards that can capture, by index. Malformed entries and unreadable files are skipped.
@@ -75,7 +82,8 @@ public struct SoundCard: Hashable, Sendable {
   ) {
     let folder = "\(folders.asound)/card\(index)"
     let names = SystemFile.names(folder)
-    guard names.contains(where: { $0.wholeMatch(of: #/pcm[0-9]{1,3}c/#) != nil }) else { return nil }
+    let captures = names.compactMap { $0.wholeMatch(of: #/pcm([0-9]{1,3})c/#).flatMap { Int($0.output.1) } }
+    guard !captures.isEmpty else { return nil }
     let streams = names.filter { $0.wholeMatch(of: #/stream[0-9]{1,3}/#) != nil }.prefix(16)
     let usb = SystemFile.text(folder + "/usbid").map(Self.field)
     // The card's device is an interface of the USB device, which has the serial number.
@@ -88,7 +96,11 @@ public struct SoundCard: Hashable, Sendable {
       },
       serial: serial.flatMap { $0.isEmpty ? nil : $0 },
       formats: streams.flatMap { CaptureFormat.formats(inStream: SystemFile.lines("\(folder)/\($0)")) },
-      digitalMicrophones: description.map(DigitalMicrophone.list) ?? [])
+      digitalMicrophones: description.map(DigitalMicrophone.list) ?? [],
+      // "id: DMIC (*)"; a second one has them at 16 kHz.
+      digitalDevice: captures.sorted().first { device in
+        SystemFile.lines("\(folder)/pcm\(device)c/info").contains { $0.hasPrefix("id: DMIC") }
+      })
   }
 
   /// Without surrounding blanks, at most 120 characters.

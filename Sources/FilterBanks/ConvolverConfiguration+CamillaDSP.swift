@@ -24,7 +24,10 @@ extension ConvolverConfiguration {
   }
 
   private var deviceLines: [String] {
-    let card = device.hardware?.cards.first.map { "hw:\($0)" } ?? "default"
+    let card =
+      device.hardware.flatMap { hardware in
+        hardware.cards.first.map { "hw:\($0)\(hardware.device == 0 ? "" : ",\(hardware.device)")" }
+      } ?? "default"
     return [
       "devices:", "  samplerate: \(bank.sampleRate)", "  chunksize: 256", "  capture:", "    type: Alsa",
       "    channels: \(captureCount)", "    device: \(Self.quoted(card))", "  playback:", "    type: Alsa",

@@ -1,4 +1,5 @@
 import Acoustics
+import Text
 
 extension ConvolverConfiguration {
   /// A configuration that `pipewire -c FILE` runs as a client of the user's PipeWire: the array goes in, and what comes
@@ -9,8 +10,18 @@ extension ConvolverConfiguration {
     let comments =
       heading + [
         "Start it with: pipewire -c FILE, and FILE with its whole path. If this folder is moved, change `filename`.",
-        "It converts other sample rates to \(bank.sampleRate) Hz. To choose the array, set target.object to its node's name.",
+        "\(rateComment) To choose the array, set target.object to its node's name.",
+        Self.latencyComment,
       ]
+    let modules = parts.enumerated().map { place, part in
+      """
+          { name = libpipewire-module-filter-chain
+              args = {
+      \(filterChain(part, place: place, target: nil).map { "            " + $0 }.joined(separator: "\n"))
+              }
+          }
+      """
+    }
     return comments.map { "# " + $0 + "\n" }.joined() + """
 
       context.properties = { log.level = 2 }
@@ -28,55 +39,67 @@ extension ConvolverConfiguration {
           { name = libpipewire-module-protocol-native }
           { name = libpipewire-module-client-node }
           { name = libpipewire-module-adapter }
-      \(parts.map(filterChain).joined(separator: "\n"))
+      \(modules.joined(separator: "\n"))
       ]
 
       """
   }
 
-  /// The module of a part: nodes of its own for the array and for what comes out. As one group, no part becomes the
-  /// microphones of another.
-  private func filterChain(_ part: Part) -> String {
-    let graph = PipeWireGraph(part, microphones: microphones.count, folder: folder)
+  /// Which filters play at which rate.
+  var rateComment: String {
+    guard sampleRates.count > 1 else { return "It converts other sample rates to \(bank.sampleRate) Hz." }
+    return "It runs at the graph's sample rate, with the filters of the nearest of these."
+  }
+
+  static let latencyComment = "PipeWire before 1.6 warns that it ignores `latency`, and reports none."
+
+  /// The arguments of the module of a part: nodes of its own for the array and for what comes out. As one group, no part
+  /// becomes the microphones of another.
+  /// - Parameters:
+  ///   - place: of the part among all: the first is the default microphone.
+  ///   - target: the node's name of the array; nil to leave the choice to the user.
+  func filterChain(_ part: Part, place: Int = 0, target: String?) -> [String] {
+    let graph = PipeWireGraph(
+      part, microphones: microphones.count, folder: folder,
+      latency: Double(bank.delayFrames) / Double(bank.sampleRate))
     let title = "\(device.title), \(part.name ?? part.filterCase.polarPattern.rawValue)"
     let node = "pinna-\(device.name)-\(part.name ?? String(part.wav.dropLast(".wav".count)))"
     let ofFeed = part.name.map { ", \($0)" } ?? ""
-    return """
-          { name = libpipewire-module-filter-chain
-              args = {
-                  media.name   = \(Self.quoted(title))
-                  audio.rate   = \(bank.sampleRate)
-                  node.link-group = \(Self.quoted("pinna-\(device.name)"))
-                  filter.graph = {
-                      nodes = [
-      \(graph.nodes.map { "                    " + $0 }.joined(separator: "\n"))
-                      ]
-                      links = [
-      \(graph.links.map { "                    " + $0 }.joined(separator: "\n"))
-                      ]
-                      inputs  = [ \(graph.inputs.joined(separator: " ")) ]
-                      outputs = [ \(graph.outputs.joined(separator: " ")) ]
-                  }
-                  capture.props = {
-                      node.name          = \(Self.quoted("\(node)-microphones"))
-                      node.description   = \(Self.quoted("\(device.title)\(ofFeed), microphones"))
-                      # target.object    = "alsa_input.…"
-                      audio.channels     = \(microphones.count)
-                      audio.position     = [ \(device.captureChannels.map { "AUX\($0 - 1)" }.joined(separator: " ")) ]
-                      stream.dont-remix  = true
-                      node.passive       = true
-                  }
-                  playback.props = {
-                      node.name        = \(Self.quoted(node))
-                      node.description = \(Self.quoted(title))
-                      media.class      = Audio/Source
-                      audio.channels   = \(part.outputs.count)
-                      audio.position   = [ \(part.positions.joined(separator: " ")) ]
-                  }
-              }
-          }
-      """
+    let capture =
+      [
+        "node.name          = \(Self.quoted("\(node)-microphones"))",
+        "node.description   = \(Self.quoted("\(device.title)\(ofFeed), microphones"))",
+      ]
+      + (target.map {
+        // It waits for this node, and takes no other.
+        [
+          "target.object      = \(Self.quoted($0))", "node.dont-fallback = true", "node.linger        = true",
+        ]
+      } ?? ["# target.object    = \"alsa_input.…\""])
+      + [
+        "audio.channels     = \(microphones.count)",
+        "audio.position     = [ \(device.captureChannels.map { "AUX\($0 - 1)" }.joined(separator: " ")) ]",
+        "stream.dont-remix  = true", "node.passive       = true",
+      ]
+    let playback = [
+      "node.name        = \(Self.quoted(node))", "node.description = \(Self.quoted(title))",
+      "media.class      = Audio/Source", "device.icon-name = audio-input-microphone",
+      "priority.session = \(Self.priority - place)", "audio.channels   = \(part.outputs.count)",
+      "audio.position   = [ \(part.positions.joined(separator: " ")) ]",
+    ]
+    return ["media.name   = \(Self.quoted(title))"]
+      + (sampleRates.count > 1 ? [] : ["audio.rate   = \(bank.sampleRate)"])
+      + ["node.link-group = \(Self.quoted("pinna-\(device.name)"))", "filter.graph = {", "    nodes = ["]
+      + graph.nodes.map { "        " + $0 } + ["    ]", "    links = ["]
+      + graph.links.map { "        " + $0 }
+      + [
+        "    ]", "    inputs  = [ \(graph.inputs.joined(separator: " ")) ]",
+        "    outputs = [ \(graph.outputs.joined(separator: " ")) ]", "}", "capture.props = {",
+      ] + capture.map { "    " + $0 } + ["}", "playback.props = {"] + playback.map { "    " + $0 } + ["}"]
   }
+
+  /// Above that of a USB array with the profile Pro Audio, to which WirePlumber gives 2600.
+  private static let priority = 2700
 }
 
 extension ConvolverConfiguration.Part {
@@ -103,7 +126,15 @@ private struct PipeWireGraph {
   private(set) var inputs: [String] = []
   private(set) var outputs: [String] = []
 
-  init(_ part: ConvolverConfiguration.Part, microphones: Int, folder: String) {
+  /// - Parameters:
+  ///   - microphones: their number.
+  ///   - folder: of the WAV files.
+  ///   - latency: of the filters, in seconds.
+  init(_ part: ConvolverConfiguration.Part, microphones: Int, folder: String, latency: Double) {
+    let files = part.wavs.map { ConvolverConfiguration.quoted("\(folder)/\($0)") }
+    let file = files.count == 1 ? files[0] : "[ \(files.joined(separator: " ")) ]"
+    // A little more: PipeWire reports whole frames, and cuts off the rest.
+    let seconds = String(format: "%.7f", ((latency * 1e7).rounded(.down) + 1) / 1e7)
     for microphone in 0..<microphones {
       let isUsed = part.routes.contains { $0.microphone == microphone }
       inputs.append(isUsed ? ConvolverConfiguration.quoted("microphones-\(microphone + 1):In") : "null")
@@ -114,10 +145,9 @@ private struct PipeWireGraph {
       var signals: [String] = []
       for route in part.routes where route.output == output {
         let convolver = "\(name)-\(route.microphone + 1)"
-        let file = ConvolverConfiguration.quoted("\(folder)/\(part.wav)")
         node(
           convolver, "convolver",
-          "config = { filename = \(file) channel = \(route.channel) gain = \(part.factor * Self.boost) }"
+          "config = { filename = \(file) channel = \(route.channel) gain = \(part.factor * Self.boost) latency = \(seconds) }"
         )
         link("microphones-\(route.microphone + 1)", convolver, "In")
         signals.append(convolver)

@@ -23,8 +23,8 @@ struct ConvolverConfiguration {
     let filterCase: FilterCase
     /// The names of its outputs: "out_left" and "out_right", or those of a feed's ports.
     let outputs: [String]
-    /// The file name of the WAV file.
-    let wav: String
+    /// The file names of the WAV files: the bank's, then those for other sample rates.
+    let wavs: [String]
     /// Length of the filters, which may contain the high-pass.
     let tapCount: Int
     let gain: Decibels
@@ -33,6 +33,9 @@ struct ConvolverConfiguration {
     let firstOutput: Int
     /// The filters that are not zero everywhere, by output.
     let routes: [Route]
+
+    /// The file name of the bank's WAV file.
+    var wav: String { wavs[0] }
 
     /// The gain as a factor.
     var factor: Float { Float(gain.amplitude) }
@@ -52,6 +55,8 @@ struct ConvolverConfiguration {
 
   let device: Device
   let bank: FilterBank
+  /// Of the WAV files, in hertz: the bank's first.
+  let sampleRates: [Int]
   /// The absolute path of the folder that the configuration and the WAV files will be in.
   let folder: String
   let parts: [Part]
@@ -65,13 +70,14 @@ struct ConvolverConfiguration {
     case .jconvolver: jconvolver
     case .camilladsp: camillaDSP
     case .pipewire: pipeWire
+    case .wireplumber: wirePlumber
     }
   }
 
   /// The same first lines in every format, without comment signs.
   var heading: [String] {
     [
-      "\(device.title) (\(device.name)), \(bank.sampleRate) Hz. Written by pinna export. The filters delay by \(bank.delayFrames) frames."
+      "\(device.title) (\(device.name)), \(sampleRates.map(String.init).joined(separator: ", ")) Hz. Written by pinna export. The filters delay by \(bank.delayFrames) frames."
     ] + parts.map(\.summary)
   }
 
@@ -130,45 +136,63 @@ extension FilterBank {
   public static func feedsName(for program: ConvolverProgram) -> String { "feeds." + program.fileExtension }
 
   /// Writes what `write(folder:)` writes, and a configuration of `program` for each case beside its WAV file, with the
-  /// same name; with feeds, also one of all feeds, `main` included. Where there is a high-pass and the program has none,
-  /// further WAV files have filters that contain it.
+  /// same name; with feeds, also one of all feeds, `main` included, if the program takes them. Where there is a high-pass
+  /// and the program has none, further WAV files have filters that contain it.
   /// - Parameters:
   ///   - device: the device that the bank was designed for.
   ///   - main: what `main` plays; its gain and high-pass are those of every case, too.
   ///   - feeds: besides main. The bank has their cases.
   ///   - folder: where the files are written.
   ///   - destination: the absolute path under which the configurations will find them.
+  ///   - others: filters of the same device for other sample rates, for a program that takes several; `filters.json` does
+  ///     not describe their files.
   public func write(
     configurationsFor program: ConvolverProgram, of device: Device, main: Feed, feeds: [Feed], folder: String,
-    destination: String
+    destination: String, others: [FilterBank] = []
   ) throws {
     try write(folder: folder, feeds: feeds)
+    // Of the case, or of a feed's high-pass; nil where the case is not offered at that rate.
+    func other(_ bank: FilterBank, _ filterCase: FilterCase, _ wav: String, _ corner: Hertz?) throws
+      -> String?
+    {
+      guard let taps = bank.coefficients(for: filterCase)?.taps.channels else { return nil }
+      let name = "\(wav.dropLast(".wav".count))-\(bank.sampleRate).wav"
+      let response = corner.map { HighPassResponse(corner: $0, sampleRate: bank.sampleRate) }
+      try AudioClip(
+        sampleRate: bank.sampleRate, channels: response.map { taps.map($0.applied) } ?? taps
+      ).write(wav: "\(folder)/\(name)")
+      return name
+    }
     func part(_ name: String?, _ at: Int, _ feed: Feed, _ outputs: [String], from first: Int) throws
       -> ConvolverConfiguration.Part
     {
       var (wav, tapCount, taps) = (fileNames[at], tapCount, cases[at].taps)
-      if let corner = feed.highPass.frequency, !program.hasHighPass {
+      let corner = program.hasHighPass ? nil : feed.highPass.frequency
+      if let corner {
         let response = HighPassResponse(corner: corner, sampleRate: sampleRate)
         wav = "\(feed.name == main.name ? String(wav.dropLast(".wav".count)) : feed.name)-high-pass.wav"
         tapCount += response.frames
         let filters = taps.channels.map(response.applied)
         try AudioClip(sampleRate: sampleRate, channels: filters).write(wav: "\(folder)/\(wav)")
       }
+      let wavs = try others.compactMap { try other($0, cases[at].filterCase, wav, corner) }
       return ConvolverConfiguration.Part(
-        name: name, filterCase: cases[at].filterCase, outputs: outputs, wav: wav, tapCount: tapCount,
+        name: name, filterCase: cases[at].filterCase, outputs: outputs, wavs: [wav] + wavs,
+        tapCount: tapCount,
         gain: feed.gain, highPass: feed.highPass, firstOutput: first,
         routes: taps.routes(outputs: outputs.count))
     }
     func configure(_ parts: [ConvolverConfiguration.Part], _ name: String) throws {
       let configuration = ConvolverConfiguration(
-        device: device, bank: self, folder: destination, parts: parts)
+        device: device, bank: self, sampleRates: [sampleRate] + others.map(\.sampleRate), folder: destination,
+        parts: parts)
       try Data(configuration.text(for: program).utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
     }
     for at in cases.indices {
       let name = Self.configurationName(fileNames[at], program)
       try configure([part(nil, at, main, Self.outputs(of: cases[at].filterCase), from: 0)], name)
     }
-    guard !feeds.isEmpty else { return }
+    guard !feeds.isEmpty, program.takesFeeds else { return }
     var parts: [ConvolverConfiguration.Part] = []
     for feed in [main] + feeds {
       guard let at = cases.firstIndex(where: { $0.filterCase == feed.selection.filterCase }) else { continue }

@@ -179,12 +179,12 @@ public struct ArrayTemplate: Hashable, Sendable {
     return sources
   }
 
-  private static func text(_ number: Double) -> String {
+  static func text(_ number: Double) -> String {
     let rounded = (number * 100).rounded() / 100 + 0
     return rounded == rounded.rounded() ? String(Int(rounded)) : String(rounded)
   }
 
-  private static func text(_ vector: SIMD3<Double>) -> String {
+  static func text(_ vector: SIMD3<Double>) -> String {
     "[\(text(vector.x)), \(text(vector.y)), \(text(vector.z))]"
   }
 }

@@ -30,7 +30,7 @@ import Text
 ///
 /// `format` is the version of the format: 2, or 1 for files without any of the keys that follow. `placement` says what
 /// the coordinates mean (`Placement`; default: upright). `geometry: {source, certainty, leavesOut}` says where they
-/// come from, and `hardware: {usb, card, channels, rates, processed}` how the product shows itself to the computer. A
+/// come from, and `hardware: {usb, card, device, channels, rates, processed}` how the product shows itself to the computer. A
 /// microphone can be `{position, channel, capsule, faces, gain, delay, polarity}` instead of its position alone.
 ///
 /// `portType` is the type of the input (default: builtInMic), and `uid` its identifier (default: the device's name).

@@ -23,9 +23,9 @@ extension YAMLReader {
       leavesOut: try fields.optional("leavesOut")?.string(limit: 400))
   }
 
-  /// Reads `{usb: ["2886:0018"], card: [NAME], channels: 6, rates: [16000], processed: {1: TEXT}}`.
+  /// Reads `{usb: ["2886:0018"], card: [NAME], device: 0, channels: 6, rates: [16000], processed: {1: TEXT}}`.
   func hardware(microphones: [Microphone]) throws(DescriptionError) -> Hardware {
-    let fields = try fields(["usb", "card", "channels", "rates", "processed"])
+    let fields = try fields(["usb", "card", "device", "channels", "rates", "processed"])
     let channels = try fields.required("channels", example: "\(microphones.count)")
     let count = try channels.wholeNumber(in: 1...256)
     let highest = microphones.enumerated().map { $1.channel ?? $0 + 1 }.max() ?? 0
@@ -37,6 +37,7 @@ extension YAMLReader {
       usb: try fields.optional("usb")?.elements { (id) throws(DescriptionError) in try id.usbID() } ?? [],
       cards: try fields.optional("card")?.elements { (name) throws(DescriptionError) in try name.string() }
         ?? [],
+      device: try fields.optional("device")?.wholeNumber(in: 0...999) ?? 0,
       channels: count,
       rates: try fields.required("rates", example: "[48000]").elements { (rate) throws(DescriptionError) in
         try rate.wholeNumber(in: 8000...192_000)

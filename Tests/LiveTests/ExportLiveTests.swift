@@ -38,7 +38,10 @@ extension LiveTests {
       var noise: String { home.folder.path + "/in.wav" }
       var output: String { home.folder.path + "/out.wav" }
 
-      init(_ format: String, _ one: Case) throws {
+      /// - Parameters:
+      ///   - rates: of the export, in hertz.
+      ///   - rate: of the noise.
+      init(_ format: String, _ one: Case, rates: [Int] = [48000], at rate: Int = 48000) throws {
         home = try PinnaHome()
         try home.folder.write(
           """
@@ -52,16 +55,20 @@ extension LiveTests {
           """, to: "config/pinna/exported.yaml")
         // With a blank, which every format has to quote.
         let folder = home.folder.path + "/ex port"
-        let exported = try home.pinna("export", "--preset", "exported", "--to", format, folder, "--json")
+        let exported = try home.pinna(
+          ["export", "--preset", "exported", "--to", format, folder, "--json"]
+            + rates.flatMap { ["--sample-rate", "\($0)"] })
         try #require(exported.status == 0, "\(exported)")
         let command = try #require(try exported.json()["command"] as? String)
-        configuration = try #require(command.split(separator: "'").last.map(String.init), "\(command)")
+        let words = command.split(separator: "'")
+        try #require(words.count > 1, "\(command)")
+        configuration = String(words[1])
         let description = try JSONSerialization.jsonObject(
           with: Data(contentsOf: URL(filePath: folder + "/filters.json")))
         microphones = try #require((description as? [String: Any])?["microphones"] as? [String])
         var random = SeededNoise(seed: 16)
         let channels = microphones.map { _ in random.samples(96_000, amplitude: 0.25) }
-        try AudioClip(sampleRate: 48000, channels: channels).write(wav: home.folder.path + "/in.wav")
+        try AudioClip(sampleRate: rate, channels: channels).write(wav: home.folder.path + "/in.wav")
         let rendered = home.folder.path + "/rendered.wav"
         let outcome = try home.pinna("render", "--preset", "exported", home.folder.path + "/in.wav", rendered)
         try #require(outcome.status == 0, "\(outcome)")
@@ -230,6 +237,65 @@ extension LiveTests {
         #expect(residual < -100)
       }
     }
+
+    private static let uma8 = Case(device: "uma8", title: "miniDSP UMA-8", pattern: "stereo", highPass: "80")
+
+    @Test(
+      "of filters for several rates, PipeWire takes those of the graph's rate",
+      .enabled(
+        if: PipeWireGraph.isPossible, "PipeWire, pipewire-jack, WirePlumber or dbus-daemon is missing"),
+      arguments: [44100, 48000])
+    func pipeWireRates(rate: Int) throws {
+      let exported = try Exported("pipewire", Self.uma8, rates: [48000, 44100], at: rate)
+      let graph = try PipeWireGraph(exported.home, rate: rate)
+      let program = try graph.start("/usr/bin/pipewire", ["-c", exported.configuration])
+      defer { program.stop() }
+      try check(exported, graph)
+    }
+
+    @Test(
+      "the filter of WirePlumber's fragment plays what Pinna plays, in a filter-chain by itself",
+      .enabled(
+        if: PipeWireGraph.isPossible, "PipeWire, pipewire-jack, WirePlumber or dbus-daemon is missing"),
+      .enabled(if: SPAJSON.isPossible, "spa-json-dump is not installed"))
+    func wirePlumber() throws {
+      let exported = try Exported("wireplumber", Self.uma8)
+      let rules = try #require(
+        try SPAJSON.read(exported.configuration)["node.software-dsp.rules"] as? [[String: Any]])
+      let actions = try #require(rules[0]["actions"] as? [String: [String: Any]])
+      let graph = try JSONSerialization.data(
+        withJSONObject: try #require(actions["create-filter"]?["filter-graph"]),
+        options: .withoutEscapingSlashes)
+      // The modules of WirePlumber's own configuration.
+      let text = """
+        context.spa-libs = { audio.convert.* = audioconvert/libspa-audioconvert support.* = support/libspa-support }
+        context.modules = [
+          { name = libpipewire-module-rt args = { nice.level = -11 } flags = [ ifexists nofail ] }
+          { name = libpipewire-module-protocol-native }
+          { name = libpipewire-module-client-node }
+          { name = libpipewire-module-adapter }
+          { name = libpipewire-module-filter-chain args = \(String(decoding: graph, as: UTF8.self)) }
+        ]
+        """
+      let path = try exported.home.folder.write(text, to: "chain.conf")
+      let server = try PipeWireGraph(exported.home)
+      let program = try server.start("/usr/bin/pipewire", ["-c", path])
+      defer { program.stop() }
+      try check(exported, server)
+    }
+
+    /// Plays and records through the running filter-chain of `uma8`.
+    private func check(_ exported: Exported, _ graph: PipeWireGraph) throws {
+      let one = Self.uma8
+      let recorded = try exported.run(
+        exported.microphones.indices.map { "\(one.title), microphones:input_AUX\($0)" },
+        ["\(one.title), \(one.pattern):capture_FL", "\(one.title), \(one.pattern):capture_FR"],
+        graph.jackEnvironment, freewheels: false)
+      for (delay, residual) in exported.residuals(recorded) {
+        print("PipeWire, \(recorded.sampleRate) Hz: \(residual) dB at a delay of \(delay) frames")
+        #expect(residual < -100)
+      }
+    }
   }
 }
 
@@ -243,7 +309,11 @@ final class PipeWireGraph {
   private let environment: [String: String]
   private var programs: [Program] = []
 
-  init(_ home: PinnaHome) throws {
+  /// - Parameter rate: its sample rate in hertz.
+  init(_ home: PinnaHome, rate: Int = 48000) throws {
+    try home.folder.write(
+      "context.properties = { default.clock.rate = \(rate) default.clock.allowed-rates = [ \(rate) ] }\n",
+      to: "config/pipewire/pipewire.conf.d/rate.conf")
     let bus = "unix:path=\(home.runtimeFolder)/bus"
     environment = home.environment.filter { !$0.key.hasPrefix("PIPEWIRE") }
       .merging(["HOME": home.folder.path, "DBUS_SESSION_BUS_ADDRESS": bus]) { $1 }

@@ -91,6 +91,148 @@ import Testing
     #expect(try FilterBank(folder: folder) == filters)
   }
 
+  @Test("filters for several rates are one file each, all of which every convolver of PipeWire has")
+  func rates() throws {
+    try home.home.folder.write(
+      "title: Loud\ndevice: pair\ndataSource: Front\npolarPattern: stereo\ninputOrientation: portrait\nhighPass: 80\n",
+      to: "config/pinna/loud.yaml")
+    let folder = home.path + "/out"
+    let outcome = try home.pinna(
+      "export", "--preset", "loud", "--to", "pipewire", folder, "--sample-rate", "48000", "--sample-rate",
+      "16000")
+    #expect(outcome.status == 0 && outcome.output.contains("; one more each for 16000 Hz\n"), "\(outcome)")
+    let text = try String(contentsOfFile: folder + "/front-stereo-portrait.conf", encoding: .utf8)
+    let files = ["", "-16000"].map { "\(folder)/front-stereo-portrait-high-pass\($0).wav" }
+    let convolvers = text.split(separator: "\n").filter { $0.contains("label = convolver") }
+    #expect(convolvers.count == 4)
+    for line in convolvers {
+      #expect(line.contains("filename = [ \"\(files[0])\" \"\(files[1])\" ]"), "\(line)")
+      // 64 frames at 48 kHz, in seconds, of which PipeWire cuts off what is less than a frame.
+      #expect(line.contains("latency = 0.0013334 "), "\(line)")
+    }
+    #expect(!text.contains("audio.rate"))
+    let plain = try home.pinna(
+      "export", "--preset", "pair", "--to", "wav", home.path + "/slow", "--sample-rate", "16000")
+    #expect(plain.status == 0, "\(plain)")
+    let slow = try AudioClip(path: home.path + "/slow/front-omnidirectional.wav")
+    #expect(try AudioClip(path: folder + "/front-omnidirectional-high-pass-16000.wav").sampleRate == 16000)
+    let highPassed = try AudioClip(path: files[1])
+    #expect(slow.sampleRate == 16000 && slow.frames < highPassed.frames)
+    #expect(try AudioClip(path: files[0]).sampleRate == 48000)
+    let refused = try home.pinna(
+      "export", "--preset", "loud", "--to", "jconvolver", home.path + "/x", "--sample-rate", "48000",
+      "--sample-rate",
+      "16000")
+    #expect(
+      refused.status == 2 && refused.isOneSentence && refused.error.contains("one sample rate"), "\(refused)")
+  }
+
+  @Test(
+    "what PipeWire makes is a microphone by its properties, with two channels or one, and the first feed first"
+  )
+  func properties() throws {
+    try home.home.folder.write(PresetTexts.table, to: "config/pinna/table.yaml")
+    let folder = home.path + "/out"
+    let outcome = try home.pinna("export", "--preset", "table", "--to", "pipewire", folder)
+    #expect(outcome.status == 0, "\(outcome)")
+    let lines = try String(contentsOfFile: folder + "/feeds.conf", encoding: .utf8).split(separator: "\n").map
+    {
+      $0.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+    func values(_ key: String) -> [String] {
+      lines.filter { $0.hasPrefix(key + " = ") }.map { String($0.dropFirst(key.count + 3)) }
+    }
+    #expect(values("priority.session") == ["2700", "2699", "2698", "2697"])
+    #expect(values("device.icon-name") == Array(repeating: "audio-input-microphone", count: 4))
+    #expect(values("media.class") == Array(repeating: "Audio/Source", count: 4))
+    let microphones = "[ AUX0 AUX1 AUX2 AUX3 ]"
+    #expect(
+      values("audio.position")
+        == ["[ FL FR ]", "[ MONO ]", "[ AUX0 AUX1 AUX2 AUX3 ]", "[ MONO ]"].flatMap { [microphones, $0] })
+  }
+
+  @Test(
+    "WirePlumber's fragment names the card by what the device file knows, and makes one microphone of it",
+    .enabled(if: SPAJSON.isPossible, "spa-json-dump is not installed"))
+  func wirePlumber() throws {
+    let device = """
+      title: Pair "on" a card
+      body: {sphere: 80}
+      hardware: {usb: ["1234:abcd"], card: [Pair, "A (B) 4.0"], device: 6, channels: 2, rates: [48000]}
+      microphones: {left: [-80, 0, 0], right: [80, 0, 0]}
+      dataSources: {Front: {forward: +z, microphones: all, polarPatterns: [omnidirectional, stereo]}}
+      """
+    try home.home.folder.write(device, to: "config/pinna/devices/card.yaml")
+    let folder = home.path + "/out"
+    let outcome = try home.pinna("export", "--device", "card", "--to", "wireplumber", folder)
+    #expect(outcome.status == 0, "\(outcome)")
+    let path = folder + "/front-stereo-portrait.conf"
+    #expect(
+      outcome.output.contains("install -D \(path) ~/.config/wireplumber/wireplumber.conf.d/50-pinna.conf"),
+      "\(outcome)")
+    let file = try SPAJSON.read(path)
+    #expect(Set(file.keys) == ["monitor.alsa.rules", "node.software-dsp.rules", "wireplumber.profiles"])
+    #expect(
+      file["wireplumber.profiles"] as? [String: [String: String]]
+        == ["main": ["pw.node-factory.adapter": "required", "node.software-dsp": "required"]])
+    let rules = try #require(file["monitor.alsa.rules"] as? [[String: Any]])
+    let cards = try #require(rules[0]["matches"] as? [[String: String]])
+    #expect(
+      cards == [
+        ["media.class": "Audio/Device", "device.vendor.id": "0x1234", "device.product.id": "0xabcd"],
+        ["media.class": "Audio/Device", "api.alsa.card.name": "~Pair"],
+        ["media.class": "Audio/Device", "api.alsa.card.name": #"~A \(B\) 4\.0"#],
+      ])
+    let update = try #require((rules[0]["actions"] as? [String: [String: String]])?["update-props"])
+    #expect(update == ["device.name": "alsa_card.pinna-card", "device.profile": "pro-audio"])
+    let filters = try #require(file["node.software-dsp.rules"] as? [[String: Any]])
+    let node = "alsa_input.pinna-card.pro-input-6"
+    #expect(filters[0]["matches"] as? [[String: String]] == [["node.name": node]])
+    let filter = try #require((filters[0]["actions"] as? [String: [String: Any]])?["create-filter"])
+    #expect(filter["hide-parent"] as? Bool == true)
+    let chain = try #require(filter["filter-graph"] as? [String: Any])
+    let capture = try #require(chain["capture.props"] as? [String: Any])
+    #expect(
+      capture["target.object"] as? String == node
+        && capture["audio.position"] as? [String] == ["AUX0", "AUX1"])
+    let playback = try #require(chain["playback.props"] as? [String: Any])
+    #expect(playback["node.description"] as? String == "Pair \"on\" a card, stereo")
+    #expect(playback["audio.position"] as? [String] == ["FL", "FR"])
+    let graph = try #require(chain["filter.graph"] as? [String: Any])
+    let nodes = try #require(graph["nodes"] as? [[String: Any]])
+    #expect(nodes.count { $0["label"] as? String == "convolver" } == 4)
+    for node in nodes {
+      guard let file = (node["config"] as? [String: Any])?["filename"] as? String else { continue }
+      #expect(FileManager.default.fileExists(atPath: file))
+    }
+  }
+
+  @Test(
+    "without hardware in the device file, WirePlumber has no card to look for; feeds are left out, and that is said"
+  )
+  func wirePlumberLimits() throws {
+    for preset in ["pair", "tetramic"] {
+      let refused = try home.pinna("export", "--preset", preset, "--to", "wireplumber", home.path + "/x")
+      #expect(
+        refused.status == 6 && refused.isOneSentence && refused.error.contains("--to pipewire"), "\(refused)")
+      #expect(!home.contents("").contains("x"))
+    }
+    try home.home.folder.write(
+      """
+      title: Desk
+      device: uma8
+      dataSource: Front
+      polarPattern: stereo
+      inputOrientation: portrait
+      feeds: {anna: {polarPattern: cardioid}}
+      """, to: "config/pinna/desk.yaml")
+    let outcome = try home.pinna("export", "--preset", "desk", "--to", "wireplumber", home.path + "/out")
+    #expect(
+      outcome.status == 0 && outcome.output.contains("without the feeds anna: WirePlumber makes one"),
+      "\(outcome)")
+    #expect(!home.contents("out").contains("feeds.conf"))
+  }
+
   static let tableOutputs = [
     "out_left", "out_right", "anna", "room_w", "room_y", "room_z", "room_x", "low",
   ]

@@ -26,15 +26,16 @@ extension DetectedCard {
 
   private var digitalMicrophoneLines: [String] {
     guard !card.digitalMicrophones.isEmpty else { return [] }
-    return [
-      "  its firmware describes these microphones, in offsets without a unit, so check them with a ruler:"
-    ]
+    return ["  its firmware describes these microphones, in millimetres and degrees:"]
       + card.digitalMicrophones.map { "    \($0)" }
   }
 
   private var deviceLines: [String] {
     guard !matches.isEmpty else {
-      return ["  no device file describes it; if it is an array:"] + descriptionCommands
+      let reason =
+        card.lidArrayFault.map { "  no device file describes it, and \($0):" }
+        ?? "  no device file describes it\(card.isLaptop ? "" : "; if it is an array"):"
+      return [reason] + descriptionCommands
     }
     let question: [String] =
       if matches[0].certainty == .candidate {
@@ -50,9 +51,10 @@ extension DetectedCard {
 
   /// What to type to describe an array that no device file describes, and to use it.
   private var descriptionCommands: [String] {
-    let microphones = card.channels.map { " --microphones \($0)" } ?? ""
-    let new = Command("describe it:", "pinna device new ring NAME\(microphones), or line, grid, box, sphere")
-    return ([new] + card.commands(rate: card.startRate, device: "./NAME.yaml")).map { "    \($0.text)" }
+    let device = card.digitalDevice ?? 0
+    return
+      ([Command("describe it:", card.descriptionCommand)]
+      + card.commands(rate: card.startRate, pcm: device, device: "./NAME.yaml")).map { "    \($0.text)" }
   }
 }
 
@@ -65,7 +67,7 @@ extension DeviceMatch {
     if let obstacle { return [heading, "    \(obstacle)"] }
     return [heading, "    delivers raw microphones at \(rates.map(String.init).joined(separator: ", ")) Hz"]
       + geometryLines + ["    capture channels: \(channelText)"]
-      + card.commands(rate: rate, device: device.name).map { "    \($0.text)" }
+      + card.commands(rate: rate, pcm: hardware.device, device: device.name).map { "    \($0.text)" }
   }
 
   private var reason: String {
@@ -98,10 +100,26 @@ private struct Command {
 }
 
 extension SoundCard {
+  /// What `pinna device new laptop` lacks; nil for a card that is no laptop's, or whose firmware says enough.
+  fileprivate var lidArrayFault: LidArrayFault? {
+    guard isLaptop else { return nil }
+    do {
+      _ = try LidArray(digitalMicrophones)
+      return nil
+    } catch { return error }
+  }
+
+  fileprivate var descriptionCommand: String {
+    guard !isLaptop else { return "pinna device new laptop NAME" + (lidArrayFault?.options ?? "") }
+    let microphones = channels.map { " --microphones \($0)" } ?? ""
+    return "pinna device new ring NAME\(microphones), or line, grid, box, sphere"
+  }
+
   /// What to type to use the card as `device`, a device's name or file.
-  fileprivate func commands(rate: Int, device: String) -> [Command] {
+  /// - Parameter pcm: the capture device of the card.
+  fileprivate func commands(rate: Int, pcm: Int, device: String) -> [Command] {
     [
-      Command("JACK:", "jackd -d alsa -d hw:\(id) -r \(rate)"),
+      Command("JACK:", "jackd -d alsa -d hw:\(id)\(pcm == 0 ? "" : ",\(pcm)") -r \(rate)"),
       Command(
         "or PipeWire:",
         "give the card its profile Pro Audio, which has all channels, and type pw-jack before pinna"),
@@ -132,6 +150,7 @@ extension DetectedCard {
       "index": card.index, "id": card.id, "driver": card.driver, "name": card.name,
       "longName": card.longName, "usb": card.usb, "serial": card.serial,
       "formats": card.formats.map(\.json), "digitalMicrophones": card.digitalMicrophones.map(\.json),
+      "digitalDevice": card.digitalDevice,
       "devices": matches.map { $0.json(on: card) },
     ]
   }
@@ -160,7 +179,8 @@ extension DigitalMicrophone {
 extension DeviceMatch {
   fileprivate func json(on card: SoundCard) -> JSONObject {
     let commands =
-      certainty == .candidate || obstacle != nil ? [] : card.commands(rate: rate, device: device.name)
+      certainty == .candidate || obstacle != nil
+      ? [] : card.commands(rate: rate, pcm: hardware.device, device: device.name)
     return [
       "device": device.name, "title": device.title, "certainty": certainty.rawValue, "obstacle": obstacle,
       "usable": isUsable, "rates": rates, "microphones": microphonesByChannel,

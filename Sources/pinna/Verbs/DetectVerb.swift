@@ -30,8 +30,11 @@ extension Verb {
         return nil
       }
     }
-    let folders = SystemFolders(environment: ProcessInfo.processInfo.environment)
-    return DetectedCard.list(in: folders, among: devices)
+    return DetectedCard.list(in: systemFolders, among: devices)
+  }
+
+  static var systemFolders: SystemFolders {
+    SystemFolders(environment: ProcessInfo.processInfo.environment)
   }
 }
 

@@ -13,15 +13,22 @@ import Text
 extension Verb {
   static let deviceNew = Verb(
     name: "device new", operands: ["SHAPE", "NAME"],
-    summary: "write the device file NAME.yaml of a ring, line, grid, box or sphere, and draw it",
+    summary:
+      "write the device file NAME.yaml of a ring, line, grid, box or sphere, or of this laptop's microphones, and draw it",
     options: [
       Option("--microphones", "N", "number of microphones without the centre (default: 6, on a box 4)"),
       Option("--radius", "MM", "ring and sphere: radius in millimetres (default: 40)"),
-      Option("--spacing", "MM", "line and grid: distance of neighbours in millimetres (default: 40)"),
+      Option(
+        "--spacing", "MM",
+        "line and grid: distance of neighbours in millimetres (default: 40); laptop: measured, in place of the firmware's"
+      ),
       Option("--columns", "N", "grid: microphones in a row (default: 4)"),
       Option("--rows", "N", "grid: rows (default: as many as columns)"),
-      Option("--size", "X,Y,Z", "box: edges in millimetres (default: 72,147,8)"),
+      Option(
+        "--size", "X,Y,Z", "box: edges in millimetres (default: 72,147,8); laptop: of the lid (default: none)"
+      ),
       Option("--centre", nil, "ring and box: one more microphone in the centre"),
+      Option("--card", "CARD", "laptop: number or ID of its sound card (default: the only one)"),
       Option(
         "--placement", "WORD",
         "table, upright, camera or worn (default: table; line, box and sphere: upright)"),
@@ -29,7 +36,7 @@ extension Verb {
       Option("--force", nil, "replace files of these names"), jsonOption,
     ]
   ) { arguments in
-    let template = try arrayTemplate(arguments)
+    let template = try newDevice(arguments)
     let path = arguments.operands[1]
     let stem =
       DescriptionName.extensions.first(where: path.hasSuffix).map { String(path.dropLast($0.count)) } ?? path
@@ -42,7 +49,7 @@ extension Verb {
     let (file, image) = ("\(stem).yaml", "\(stem).\(format.rawValue)")
     let picture = try OutputFile(picture: image, replacing: replaces)
     let description = try OutputFile(file, replacing: replaces)
-    let text = template.text(name: name)
+    let text = template.text(name)
     let device: Device
     do { device = try DeviceFile.read(YAMLReader(text: text, file: file)) } catch {
       throw Failure(.usage, "these numbers describe no usable device: \(error)")
@@ -50,13 +57,14 @@ extension Verb {
     // The picture first: a file without one would be in the way of the next attempt.
     try PositionPlot(device).write(picture)
     try description.write(text.utf8)
+    let used = file.contains("/") ? file : "./\(file)"
     arguments.print(
       json: ["file": file, "picture": image] + DeviceSummary(device: device).json,
       text: """
-        wrote \(file) and drew \(image); correct the positions, then
+        wrote \(file) and drew \(image); \(template.advice), then
           pinna device check \(file)
-          pinna run --device \(file.contains("/") ? file : "./\(file)") --connect
-        """)
+          pinna run --device \(used) --connect
+        """ + (template.isLaptop ? "\n  pinna array check --device \(used) --live --guided" : ""))
     return .done
   }
 
@@ -79,13 +87,21 @@ extension Verb {
     return .done
   }
 
-  private static func arrayTemplate(_ arguments: Arguments) throws -> ArrayTemplate {
+  private static func newDevice(_ arguments: Arguments) throws -> NewDevice {
     let word = try ArrayShape(word: arguments.operands[0])
-    for option in ["--microphones", "--radius", "--spacing", "--columns", "--rows", "--size", "--centre"]
-    where !word.options.contains(option) && arguments.has(option) {
+    for option in [
+      "--microphones", "--radius", "--spacing", "--columns", "--rows", "--size", "--centre", "--card",
+      "--placement",
+    ] where !word.options.contains(option) && arguments.has(option) {
       throw Failure(
         .usage, "a \(word.rawValue) has no \(option); it has \(word.options.joined(separator: ", "))")
     }
+    guard word != .laptop else { return try laptop(arguments) }
+    let template = try arrayTemplate(word, arguments)
+    return NewDevice(text: template.text, advice: "correct the positions", isLaptop: false)
+  }
+
+  private static func arrayTemplate(_ word: ArrayShape, _ arguments: Arguments) throws -> ArrayTemplate {
     let count = try arguments.integer("--microphones", in: 1...63)
     let shape: ArrayTemplate.Shape
     switch word {
@@ -105,6 +121,7 @@ extension Verb {
     case .sphere:
       shape = .sphere(
         microphones: count ?? 6, radius: try arguments.millimetres("--radius", in: 5...2000) ?? 40)
+    case .laptop: preconditionFailure("a laptop has a template of its own")
     }
     let placement = try arguments["--placement"].map { try Placement(word: $0) }
     return ArrayTemplate(shape, placement: placement ?? word.placement, hasCentre: arguments.has("--centre"))
@@ -122,18 +139,28 @@ extension Device {
   }
 }
 
+/// The device file that `pinna device new` is about to write.
+struct NewDevice {
+  /// Of the file, from the device's name.
+  let text: (_ name: String) -> String
+  /// What to do with the file first.
+  let advice: String
+  let isLaptop: Bool
+}
+
 /// The shapes of `pinna device new`.
 private enum ArrayShape: String, NamedWord {
-  case ring, line, grid, box, sphere
+  case ring, line, grid, box, sphere, laptop
   static let kind = "shape of an array"
 
   var options: [String] {
     switch self {
-    case .ring: ["--microphones", "--radius", "--centre"]
-    case .line: ["--microphones", "--spacing"]
-    case .grid: ["--columns", "--rows", "--spacing"]
-    case .box: ["--microphones", "--size", "--centre"]
-    case .sphere: ["--microphones", "--radius"]
+    case .ring: ["--microphones", "--radius", "--centre", "--placement"]
+    case .line: ["--microphones", "--spacing", "--placement"]
+    case .grid: ["--columns", "--rows", "--spacing", "--placement"]
+    case .box: ["--microphones", "--size", "--centre", "--placement"]
+    case .sphere: ["--microphones", "--radius", "--placement"]
+    case .laptop: ["--microphones", "--spacing", "--size", "--card"]
     }
   }
 
@@ -141,13 +168,14 @@ private enum ArrayShape: String, NamedWord {
     switch self {
     case .ring, .grid: .table
     case .line, .box, .sphere: .upright
+    case .laptop: .camera
     }
   }
 }
 
 extension Arguments {
   /// The value of `option` within `range`, in millimetres; nil if it was not given.
-  fileprivate func millimetres(_ option: String, in range: ClosedRange<Double>) throws(Failure) -> Double? {
+  func millimetres(_ option: String, in range: ClosedRange<Double>) throws(Failure) -> Double? {
     guard let text = self[option] else { return nil }
     guard let number = text.decimal, range.contains(number) else {
       throw Failure(
@@ -159,7 +187,7 @@ extension Arguments {
   }
 
   /// The value of --size in millimetres; nil if it was not given.
-  fileprivate func size() throws(Failure) -> SIMD3<Double>? {
+  func size() throws(Failure) -> SIMD3<Double>? {
     guard let text = self["--size"] else { return nil }
     let numbers = list("--size").map(\.decimal)
     guard numbers.count == 3, numbers.allSatisfy({ $0.map((1...500).contains) ?? false }) else {

@@ -47,7 +47,13 @@ struct ExportPlugin {
   }
 
   func run() throws {
-    let rates = try arguments.sampleRates ?? (arguments.has("--all") ? Self.ratesOfAll : Self.rates)
+    let given = try arguments.integers("--sample-rate", in: DesignGrid.sampleRates)
+    let usual = arguments.has("--all") ? Self.ratesOfAll : Self.rates
+    let rates = given.reduce(into: [Int]()) { if !$0.contains($1) { $0.append($1) } }
+    try write(rates.isEmpty ? usual : rates)
+  }
+
+  private func write(_ rates: [Int]) throws {
     guard arguments.has("--all") else {
       let (preset, plain) = try arguments.presetAndDevice(in: presets)
       let written = try write(preset, try arguments.withHRTF(plain), rates)
@@ -89,19 +95,5 @@ struct ExportPlugin {
       ["folder": target.path, "uri": bundle.uri, "device": device.name, "sampleRates": rates],
       "\(target.path): \(bundle.uri), \("microphone".counted(device.microphones.count)) of \(device.name) at \(list) Hz"
     )
-  }
-}
-
-extension Arguments {
-  /// Those of --sample-rate; nil if it is not given.
-  fileprivate var sampleRates: [Int]? {
-    get throws {
-      guard let words = options["--sample-rate"] else { return nil }
-      return try words.map { word in
-        var one = self
-        one.options["--sample-rate"] = [word]
-        return try one.integer("--sample-rate", in: DesignGrid.sampleRates)!
-      }
-    }
   }
 }

@@ -9,7 +9,7 @@ import Text
 
 /// File formats of exported filter sets.
 enum ExportFormat: String, NamedWord {
-  case wav, jconvolver, camilladsp, pipewire, lv2
+  case wav, jconvolver, camilladsp, pipewire, wireplumber, lv2
 
   static let kind = "format of an export"
   static let names = allCases.map(\.rawValue).joined(separator: ", ")
@@ -26,13 +26,14 @@ extension Verb {
     options: [
       Option(
         "--to", "FORMAT",
-        "\(ExportFormat.names); all but wav add a ready configuration per case; lv2 writes a plug-in's bundle into DIR instead"
+        "\(ExportFormat.names); all but wav and lv2 add a ready configuration per case; lv2 writes a plug-in's folder into DIR"
       ),
       Option("--preset", "NAME", "preset (default: phone5)"), deviceOption,
       Option(
         "--sample-rate", "HZ",
-        "sample rate (default: 48000); with lv2 several times (default: 44100 to 96000)"),
-      Option("--all", nil, "with lv2: a bundle for every device that ships"),
+        "sample rate (default: 48000; for lv2 44100, 48000, 88200 and 96000); may be given several times for pipewire and wireplumber, which take the nearest, and for lv2"
+      ),
+      Option("--all", nil, "for lv2: every device that ships"),
       Option("--force", nil, "write into a folder that is not empty, replacing filters in it"), hrtfOption,
       jsonOption,
     ]
@@ -46,22 +47,33 @@ extension Verb {
       return .done
     }
     guard !arguments.has("--all") else { throw Failure(.usage, "--all is of --to lv2; leave it out") }
-    let rate = try arguments.integer("--sample-rate", in: DesignGrid.sampleRates) ?? 48000
+    let rates = try sampleRates(arguments, format)
     let folder = try OutputFolder(
       arguments.operands[0], of: "filters", replacing: arguments.has("--force"))
     let destination = try format.program.map { _ throws(Failure) in try folder.absolutePath }
     let (preset, plain) = try arguments.presetAndDevice(in: PresetLibrary.standard)
     preset.complainOfPose()
     let device = try arguments.withHRTF(plain)
-    let bank = try FilterBank.ready(
-      device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
-    guard !bank.cases.isEmpty else {
+    guard format != .wireplumber || device.hardware?.isRecognisable == true else {
       throw Failure(
-        .unsupported, "no case of \(device.name) is usable; to see why, run: pinna design \(device.name)")
+        .unsupported,
+        "the file of \(device.name) names no USB ID and no card under hardware, by which WirePlumber could know it; add one, or use --to pipewire"
+      )
     }
-    let all = try FeedFilters(of: preset, on: device, sampleRate: rate).onDemand.reduce(bank) {
-      try $0.adding($1)
+    let banks = try rates.map { rate in
+      let bank = try FilterBank.ready(
+        device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
+      guard !bank.cases.isEmpty else {
+        throw Failure(
+          .unsupported,
+          "no case of \(device.name) is usable at \(rate) Hz; to see why, run: pinna design \(device.name) --sample-rate \(rate)"
+        )
+      }
+      return try FeedFilters(of: preset, on: device, sampleRate: rate).onDemand.reduce(bank) {
+        try $0.adding($1)
+      }
     }
+    let all = banks[0]
     try folder.write(last: "filters.json") { scratch in
       guard let program = format.program, let destination else {
         return try all.write(folder: scratch, feeds: preset.feeds)
@@ -70,13 +82,24 @@ extension Verb {
         name: "main", selection: preset.selection, gain: preset.gain, highPass: preset.highPass)
       try all.write(
         configurationsFor: program, of: device, main: main, feeds: preset.feeds, folder: scratch,
-        destination: destination)
+        destination: destination, others: Array(banks.dropFirst()))
     }
     let report = ExportReport(
-      folder: folder.path, absolutePath: destination, format: format, bank: all, preset: preset,
-      device: device)
+      folder: folder.path, absolutePath: destination, format: format, bank: all, sampleRates: rates,
+      preset: preset, device: device)
     arguments.print(json: report.json, text: report.text)
     return .done
+  }
+
+  /// The rates of --sample-rate, each once, or 48 kHz.
+  private static func sampleRates(_ arguments: Arguments, _ format: ExportFormat) throws(Failure) -> [Int] {
+    let given = try arguments.integers("--sample-rate", in: DesignGrid.sampleRates)
+    let rates = given.reduce(into: [Int]()) { if !$0.contains($1) { $0.append($1) } }
+    guard rates.count <= 1 || format.program?.takesRates == true else {
+      throw Failure(
+        .usage, "--to \(format.rawValue) takes one sample rate; export each into a folder of its own")
+    }
+    return rates.isEmpty ? [48000] : rates
   }
 }
 
@@ -87,6 +110,8 @@ private struct ExportReport {
   let absolutePath: String?
   let format: ExportFormat
   let bank: FilterBank
+  /// In hertz: the bank's first.
+  let sampleRates: [Int]
   let preset: Preset
   let device: Device
 
@@ -99,23 +124,26 @@ private struct ExportReport {
       return nil
     }
     let name =
-      preset.feeds.isEmpty
+      preset.feeds.isEmpty || !program.takesFeeds
       ? bank.configurationName(of: preset.selection.filterCase, for: program)
       : FilterBank.feedsName(for: program)
     let path = name.map { "\(absolutePath)/\($0)" }
-    return path.map { "\(program.command) \(Shell.word($0))" }
+    return path.map { program.command(configuration: Shell.word($0)) }
   }
 
   var text: String {
     let written =
       "\(folder): \("case".counted(bank.cases.count)) of \(bank.device) at \(bank.sampleRate) Hz, one WAV each of "
       + "\(bank.tapCount) frames and \(2 * bank.microphones.count) channels, described by filters.json"
+      + sampleRates.dropFirst().map { "; one more each for \($0) Hz" }.joined()
     let names = preset.feeds.map(\.name).joined(separator: ", ")
     let feeds =
       names.isEmpty
       ? nil
       : format.program.map {
-        "main, \(names) together in \(FilterBank.feedsName(for: $0)), on outputs called like their ports"
+        !$0.takesFeeds
+          ? "without the feeds \(names): \($0.title) makes one filter for a card"
+          : "main, \(names) together in \(FilterBank.feedsName(for: $0)), on outputs called like their ports"
       }
         ?? "filters.json names the files of the feeds: \(names)"
     guard let program = format.program else {
@@ -125,14 +153,17 @@ private struct ExportReport {
       written,
       "with a configuration of \(program.title) beside each; gain \(preset.gain.value) dB, high-pass \(preset.highPass.word)",
       feeds,
-      command.map { "start the preset's \(names.isEmpty ? "case" : "feeds") with: \($0)" },
+      command.map {
+        "start the preset's \(names.isEmpty || !program.takesFeeds ? "case" : "feeds") with: \($0)"
+      },
     ]
     return parts.compactMap(\.self).joined(separator: "\n")
   }
 
   var json: JSONObject {
     [
-      "folder": folder, "device": bank.device, "sampleRate": bank.sampleRate, "cases": bank.cases.count,
+      "folder": folder, "device": bank.device, "sampleRate": bank.sampleRate, "sampleRates": sampleRates,
+      "cases": bank.cases.count,
       "taps": bank.tapCount, "delayFrames": bank.delayFrames, "format": format.rawValue, "command": command,
       "feeds": preset.feeds.isEmpty ? nil : preset.feeds.map(\.name),
     ]
