@@ -47,24 +47,20 @@ struct ExportPlugin {
   }
 
   func run() throws {
-    let given = try arguments.integers("--sample-rate", in: DesignGrid.sampleRates)
-    let usual = arguments.has("--all") ? Self.ratesOfAll : Self.rates
-    let rates = given.reduce(into: [Int]()) { if !$0.contains($1) { $0.append($1) } }
-    try write(rates.isEmpty ? usual : rates)
-  }
-
-  private func write(_ rates: [Int]) throws {
+    let given = try arguments.exportRates()
     guard arguments.has("--all") else {
       let (preset, plain) = try arguments.presetAndDevice(in: presets)
-      let written = try write(preset, try arguments.withHRTF(plain), rates)
+      let written = try write(preset, try arguments.withHRTF(plain), given.isEmpty ? Self.rates : given)
       return arguments.print(json: written.json, text: written.text)
     }
-    for name in presets.deviceNames() {
+    let written = try presets.deviceNames().map { name in
       let device = try presets.device(named: name)
-      let preset = (try? presets.preset(named: name)).flatMap { $0.device == name ? $0 : nil }
-      let written = try write(preset ?? Preset(of: device), device, rates)
-      arguments.print(json: written.json, text: written.text)
+      let named = try? presets.preset(named: name)
+      let preset = named?.device == name ? named! : Preset(of: device)
+      return try write(preset, device, given.isEmpty ? Self.ratesOfAll : given)
     }
+    arguments.print(
+      json: ["plugins": written.map(\.json)], text: written.map(\.text).joined(separator: "\n"))
   }
 
   private func write(_ preset: Preset, _ device: Device, _ rates: [Int]) throws -> (

@@ -93,13 +93,21 @@ extension Verb {
 
   /// The rates of --sample-rate, each once, or 48 kHz.
   private static func sampleRates(_ arguments: Arguments, _ format: ExportFormat) throws(Failure) -> [Int] {
-    let given = try arguments.integers("--sample-rate", in: DesignGrid.sampleRates)
-    let rates = given.reduce(into: [Int]()) { if !$0.contains($1) { $0.append($1) } }
+    let rates = try arguments.exportRates()
     guard rates.count <= 1 || format.program?.takesRates == true else {
       throw Failure(
         .usage, "--to \(format.rawValue) takes one sample rate; export each into a folder of its own")
     }
     return rates.isEmpty ? [48000] : rates
+  }
+}
+
+extension Arguments {
+  /// The rates of --sample-rate, each once.
+  func exportRates() throws(Failure) -> [Int] {
+    try integers("--sample-rate", in: DesignGrid.sampleRates).reduce(into: []) {
+      if !$0.contains($1) { $0.append($1) }
+    }
   }
 }
 
