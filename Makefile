@@ -34,7 +34,7 @@ check: install-packages
 ## Everything that a change must pass. sox reads takes strictly, ambix-info and sndfile-info B-format; jconvolver and
 ## PipeWire run exported configurations; PipeWire is the other server; tmux is the terminal of `pinna monitor`.
 test: PACKAGES = sox libambix-utils sndfile-programs jconvolver iproute2 tmux pipewire pipewire-jack pipewire-bin \
-  wireplumber dbus-daemon
+  wireplumber dbus-daemon desktop-file-utils appstream xdg-utils
 test: install-packages
 	@$(MAKE) --no-print-directory check PINNA_QUICK=0
 	@sh tools/free-places
@@ -230,6 +230,11 @@ BINARY ?= $(PROGRAM)
 # Debian's packages use vendor-completions.
 ZSH_FUNCTIONS ?= share/zsh/site-functions
 INTO = $(DESTDIR)$(PREFIX)
+# Names the desktop entry, its icon and its metadata.
+APP = org.pinna_audio.pinna
+ENTRY = share/applications/$(APP).desktop
+METADATA = share/metainfo/$(APP).metainfo.xml
+ICON = share/icons/hicolor/scalable/apps/$(APP).svg
 COMPLETIONS = share/bash-completion/completions/pinna $(ZSH_FUNCTIONS)/_pinna \
   share/fish/vendor_completions.d/pinna.fish
 UNITS = pinna.service pinna-pipewire.service
@@ -256,11 +261,16 @@ install: $(BINARY)
 	"$(INTO)/bin/pinna" help --completions fish >"$(INTO)/$(word 3,$(COMPLETIONS))"
 	for unit in $(UNITS); do \
 	  sed 's,@PREFIX@,$(PREFIX),' packaging/$$unit >"$(INTO)/$(UNIT_FOLDER)/$$unit" || exit 1; done
+	install -D -m 644 packaging/$(APP).metainfo.xml "$(INTO)/$(METADATA)"
+	install -D -m 644 Sources/WebPage/Resources/icon.svg "$(INTO)/$(ICON)"
+	install -D -m 644 /dev/null "$(INTO)/$(ENTRY)"
+	sed 's,@PREFIX@,$(PREFIX),' packaging/$(APP).desktop >"$(INTO)/$(ENTRY)"
 
 ## Removes what `make install` with the same PREFIX wrote; settings, takes and presets of users stay.
 uninstall:
 	rm -f "$(INTO)/bin/pinna" "$(INTO)/share/man/man1/pinna.1" $(foreach file,$(COMPLETIONS),"$(INTO)/$(file)")
 	rm -f $(foreach unit,$(UNITS),"$(INTO)/$(UNIT_FOLDER)/$(unit)")
+	rm -f "$(INTO)/$(ENTRY)" "$(INTO)/$(METADATA)" "$(INTO)/$(ICON)"
 	rm -rf "$(INTO)/share/pinna/presets" "$(INTO)/share/pinna/control-surfaces" "$(INTO)/share/doc/pinna"
 	rmdir --ignore-fail-on-non-empty "$(INTO)/share/pinna"
 

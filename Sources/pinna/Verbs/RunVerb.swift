@@ -89,7 +89,7 @@ extension Verb {
     let udp = try udpSocket(arguments)
     let poses = try poseSocket(arguments)
     let web = try webPage(arguments, project)
-    defer { withExtendedLifetime(web) {} }
+    defer { withExtendedLifetime(web) { web?.file.remove() } }
     let midi = try midiSetup(arguments, library)
     let wait = try arguments.integer("--wait", in: 0...86400) ?? 0
     let (end, takes) = Controller(
@@ -151,16 +151,28 @@ extension Verb {
     return poses
   }
 
-  /// The process that serves the page of --web, whose address is printed; nil without that option.
-  private static func webPage(_ arguments: Arguments, _ project: NSMProject.Contents?) throws -> WebProcess? {
-    guard let port = try arguments.integer("--web", in: 0...65_535) else { return nil }
+  /// The process that serves the page of --web, whose address is printed, and stands in a file for `monitor --web`; nil
+  /// without that option.
+  private static func webPage(_ arguments: Arguments, _ project: NSMProject.Contents?) throws -> (
+    process: WebProcess, file: RuntimeFile
+  )? {
+    guard let port = try arguments.integer("--web", in: 0...65_535) else {
+      // Of a Pinna that was killed.
+      unlink(RuntimeFile.path(name: arguments.name, kind: PageOpener.kind))
+      return nil
+    }
     let isFile = arguments["--device"].map { $0.contains("/") || $0.hasSuffix(".yaml") } ?? false
     let web = try WebProcess(
       name: arguments.name, port: UInt16(port), takesFolder: project?.takesFolder,
       deviceFile: isFile ? arguments["--device"] : nil)
+    let file = try RuntimeFile(
+      name: arguments.name, kind: PageOpener.kind, text: web.address, remedy: "leave out --web")
     Tool.complain("web page: \(web.address)")
-    try web.onEnd { Tool.complain("the web page's process has ended; start Pinna again to have it back") }
-    return web
+    try web.onEnd {
+      file.remove()
+      Tool.complain("the web page's process has ended; start Pinna again to have it back")
+    }
+    return (web, file)
   }
 
   /// The ports of --monitor: one for both outputs, or one each.
