@@ -49,20 +49,22 @@ extension Verb {
       Option("--no-reconnect", nil, "exit when the JACK server ends, instead of waiting for it to come back"),
     ]
   ) { arguments in
+    // Changes the environment.
+    let service = ServiceManager()
     Output.queue()
     let events = ControllerEvents()
     Signals.listen(events)
     let nsm = NSMClient.join(isStopped: { events.stopRequested }, complain: Tool.complain)
-    do { return try run(arguments, events, nsm) } catch {
+    do { return try run(arguments, events, nsm, service) } catch {
       nsm?.leave(Failure(error).description)
       throw error
     }
   }
 
   /// - Parameter nsm: the session manager; its project replaces the memory of the last run, and its client ID the name.
-  private static func run(_ given: Arguments, _ events: ControllerEvents, _ nsm: NSMClient?) throws
-    -> ExitStatus
-  {
+  private static func run(
+    _ given: Arguments, _ events: ControllerEvents, _ nsm: NSMClient?, _ service: ServiceManager
+  ) throws -> ExitStatus {
     var arguments = given
     let library = PresetLibrary.standard
     _ = try arguments.instructionSet()
@@ -80,6 +82,7 @@ extension Verb {
     let warn = { (sentence: String) in
       Tool.complain(sentence)
       nsm?.tell(sentence.printable)
+      service.tell(status: sentence)
     }
     let socket = try ControlSocket(name: arguments.name)
     let virtual = try arguments["--virtual-microphone"].map {
@@ -92,15 +95,18 @@ extension Verb {
     defer { withExtendedLifetime(web) { web?.file.remove() } }
     let midi = try midiSetup(arguments, library)
     let wait = try arguments.integer("--wait", in: 0...86400) ?? 0
+    service.tell(status: "not in the graph yet")
     let (end, takes) = Controller(
       socket: socket, udp: udp, poses: poses, nsm: nsm, processor: processor, events: events, midi: midi,
       wait: .seconds(wait),
       onStart: {
-        Tool.complain(
+        let start =
           "\(name) is in the graph: \("microphone".counted(setting.device.microphones.count)), "
-            + "\(given["--device"] == nil ? "preset" : "device") \(setting.preset); "
-            + "stop with Ctrl-C or pinna stop\(name == "pinna" ? "" : " --name \(name)")")
-      }, tell: { Tool.say($0) }, warn: warn
+          + "\(given["--device"] == nil ? "preset" : "device") \(setting.preset)"
+        service.tellReady(start)
+        Tool.complain(
+          "\(start); stop with Ctrl-C or pinna stop\(name == "pinna" ? "" : " --name \(name)")")
+      }, onStop: { service.tellStopping() }, tell: { Tool.say($0) }, warn: warn
     ).run()
     if let path = takes.earlierIncomplete { Tool.complain("an earlier take is incomplete: \(path)") }
     switch end {
