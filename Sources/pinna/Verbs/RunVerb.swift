@@ -49,8 +49,9 @@ extension Verb {
       Option("--no-reconnect", nil, "exit when the JACK server ends, instead of waiting for it to come back"),
     ]
   ) { arguments in
-    // Changes the environment.
+    // Both change the environment.
     let service = ServiceManager()
+    PipeWire.describeNodes(application: DesktopEntry.id, media: "microphone array")
     Output.queue()
     let events = ControllerEvents()
     Signals.listen(events)
