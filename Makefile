@@ -38,7 +38,7 @@ check: install-packages
 ## PipeWire run exported configurations, lilv-utils, jalv and Ardour the plug-in; PipeWire is the other server; tmux is the
 ## terminal of `pinna monitor`.
 test: PACKAGES = sox libambix-utils sndfile-programs jconvolver iproute2 tmux pipewire pipewire-jack pipewire-bin \
-  wireplumber dbus-daemon lilv-utils sordi jalv
+  wireplumber dbus-daemon lilv-utils sordi jalv desktop-file-utils appstream xdg-utils
 test: OPTIONAL = $(ARM64) ardour
 test: install-packages
 	@$(MAKE) --no-print-directory check PINNA_QUICK=0
@@ -251,6 +251,11 @@ PLUGIN ?= $(if $(filter $(PROGRAM),$(BINARY)),$(LIBRARY),$(dir $(BINARY))libpinn
 # Debian's packages use vendor-completions.
 ZSH_FUNCTIONS ?= share/zsh/site-functions
 INTO = $(DESTDIR)$(PREFIX)
+# Names the desktop entry, its icon and its metadata.
+APP = org.pinna_audio.pinna
+ENTRY = share/applications/$(APP).desktop
+METADATA = share/metainfo/$(APP).metainfo.xml
+ICON = share/icons/hicolor/scalable/apps/$(APP).svg
 COMPLETIONS = share/bash-completion/completions/pinna $(ZSH_FUNCTIONS)/_pinna \
   share/fish/vendor_completions.d/pinna.fish
 UNITS = pinna.service pinna-pipewire.service
@@ -278,12 +283,17 @@ install: $(BINARY) $(PLUGIN)
 	"$(INTO)/bin/pinna" help --completions fish >"$(INTO)/$(word 3,$(COMPLETIONS))"
 	for unit in $(UNITS); do \
 	  sed 's,@PREFIX@,$(PREFIX),' packaging/$$unit >"$(INTO)/$(UNIT_FOLDER)/$$unit" || exit 1; done
+	install -D -m 644 packaging/$(APP).metainfo.xml "$(INTO)/$(METADATA)"
+	install -D -m 644 Sources/WebPage/Resources/icon.svg "$(INTO)/$(ICON)"
+	install -D -m 644 /dev/null "$(INTO)/$(ENTRY)"
+	sed 's,@PREFIX@,$(PREFIX),' packaging/$(APP).desktop >"$(INTO)/$(ENTRY)"
 	@echo "== Plug-ins for LV2 hosts: pinna export --to lv2 --all ~/.lv2"
 
 ## Removes what `make install` with the same PREFIX wrote; settings, takes and presets of users stay.
 uninstall:
 	rm -f "$(INTO)/bin/pinna" "$(INTO)/lib/pinna/pinna-lv2.so" "$(INTO)/share/man/man1/pinna.1" $(foreach file,$(COMPLETIONS),"$(INTO)/$(file)")
 	rm -f $(foreach unit,$(UNITS),"$(INTO)/$(UNIT_FOLDER)/$(unit)")
+	rm -f "$(INTO)/$(ENTRY)" "$(INTO)/$(METADATA)" "$(INTO)/$(ICON)"
 	rm -rf "$(INTO)/share/pinna/presets" "$(INTO)/share/pinna/control-surfaces" "$(INTO)/share/doc/pinna"
 	rmdir --ignore-fail-on-non-empty "$(INTO)/share/pinna" "$(INTO)/lib/pinna"
 

@@ -321,7 +321,8 @@ let package = Package(
       swiftSettings: onlyCore ? [] : waiting),
     // No server: the guard, limits, names and what the page may ask.
     .testTarget(
-      name: "WebPageTests", dependencies: ["WebPage", "Messages", "TestSupport"], swiftSettings: waiting),
+      name: "WebPageTests", dependencies: ["WebPage", "CMicrohttpd", "Messages", "TestSupport", "Threads"],
+      swiftSettings: waiting),
     .testTarget(
       name: "MonitorTests",
       dependencies: ["Monitor", "Messages", "Plots", "Processor", "Presets", "Acoustics", "TestSupport"],

@@ -34,6 +34,7 @@ public final class Controller {
   /// How long to wait for the first server.
   private let wait: Duration
   private let onStart: () -> Void
+  private let onStop: () -> Void
   /// Requests that arrived before the first graph, or after a preset change whose file is still being read. Each is
   /// served by its deadline.
   private var deferredRequests: [(message: OSCMessage, sender: Sender, deadline: ContinuousClock.Instant)] =
@@ -43,6 +44,7 @@ public final class Controller {
   /// Requests that wait for a list of names.
   let lists = PendingReads()
   private var hasStarted = false
+  private var isStopTold = false
   let midi: MIDI
   /// Why files cannot be made again, as far as it has been written.
   var reportedObstacles: [Failure] = []
@@ -51,13 +53,14 @@ public final class Controller {
   ///   - midi: what MIDI messages do.
   ///   - wait: how long to wait for the first server before `run` returns.
   ///   - onStart: called once, when the processor has joined its first graph.
+  ///   - onStop: called once, when the processor begins to stop.
   ///   - tell: prints a line that the operator requested.
   ///   - warn: prints a line that the operator did not request.
   package init(
     socket: ControlSocket, udp: UDPSocket? = nil, poses: PoseSocket? = nil, nsm: NSMClient? = nil,
     processor: Processor,
     events: ControllerEvents, midi: MIDISetup = MIDISetup(), wait: Duration = .zero,
-    onStart: @escaping () -> Void, tell: @escaping (String) -> Void,
+    onStart: @escaping () -> Void, onStop: @escaping () -> Void = {}, tell: @escaping (String) -> Void,
     warn: @escaping (String) -> Void
   ) {
     self.socket = socket
@@ -71,6 +74,7 @@ public final class Controller {
     self.warn = warn
     self.wait = wait
     self.onStart = onStart
+    self.onStop = onStop
     processor.onEvent = { [unowned self] in announce($0) }
   }
 
@@ -108,6 +112,10 @@ public final class Controller {
       if let reason = processor.permanentLossReason, !processor.isStopping {
         end = .serverGone(reason)
         processor.stop(nil)
+      }
+      if processor.isStopping, !isStopTold {
+        isStopTold = true
+        onStop()
       }
       serveDeferred()
       maintainSessions()

@@ -14,6 +14,24 @@ public enum PipeWire {
     return folder + "/" + name
   }
 
+  /// Makes every client of this process an application of the desktop: its nodes carry the entry's name and icon, and say
+  /// what they are. Does nothing with JACK's own libjack, or where the user has set PIPEWIRE_PROPS. Call it before any
+  /// other thread is started.
+  ///
+  /// A node's description stays the client's name: libjack names the ports after it, for every other client.
+  /// - Parameters:
+  ///   - application: ID of the desktop entry, which is also its icon's name.
+  ///   - media: what passes through the nodes.
+  public static func describeNodes(application: String, media: String) {
+    guard JackLibrary.isPipeWire else { return }
+    let properties = [
+      ("application.id", application), ("application.icon-name", application),
+      ("media.icon-name", application),
+      ("media.name", media),
+    ]
+    setenv("PIPEWIRE_PROPS", "{ \(properties.map { "\($0) = \"\($1)\"" }.joined(separator: " ")) }", 0)
+  }
+
   /// What to do where no JACK server answers, on a system with PipeWire; nil on others.
   static var hint: String? {
     if JackLibrary.isPipeWire {

@@ -51,14 +51,17 @@ package final class HelperProcess {
     return Self.receive(socket)
   }
 
-  /// Waits for the exit of the child process, which stays a zombie until then; without a timeout. Call it after `ask`
-  /// has returned nil, on the same thread.
-  package func waitForExit() { process.waitUntilExit() }
+  /// Waits until the process ends, however it does, and for its exit; without a timeout. Call it on a dedicated thread,
+  /// while no other asks.
+  package func waitForEnd() {
+    while Self.receive(socket) != nil {}
+    process.waitUntilExit()
+  }
 
   /// Ends the child process and waits for its exit.
   deinit {
     close(socket)
-    waitForExit()
+    process.waitUntilExit()
   }
 
   // MARK: - In the child process

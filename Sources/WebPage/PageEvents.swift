@@ -1,4 +1,5 @@
 import CMicrohttpd
+import Dispatch
 import Messages
 import Threads
 
@@ -32,6 +33,8 @@ final class PageEvents: Sendable {
   }
 
   private let state = Locked(State())
+  /// Counts the streams that were opened.
+  private let opened = DispatchSemaphore(value: 0)
 
   var hasStreams: Bool { state.withLock { !$0.streams.isEmpty } }
 
@@ -41,9 +44,13 @@ final class PageEvents: Sendable {
       guard state.streams.count < Self.mostStreams else { return nil }
       let stream = EventStream(connection)
       state.streams[ObjectIdentifier(stream)] = stream
+      opened.signal()
       return stream
     }
   }
+
+  /// Returns once for each stream that is opened.
+  func waitForStream() { opened.wait() }
 
   func close(_ stream: EventStream) {
     state.withLock { _ = $0.streams.removeValue(forKey: ObjectIdentifier(stream)) }

@@ -24,7 +24,7 @@ struct Poller: Sendable {
     while true {
       guard events.hasStreams else {
         events.forget()
-        usleep(50_000)
+        events.waitForStream()
         continue
       }
       let now = ContinuousClock.now

@@ -56,9 +56,8 @@ package struct WebProcess {
   package func onEnd(_ body: @escaping @Sendable () -> Void) throws(NoThread) {
     nonisolated(unsafe) let helper = helper
     try BackgroundThread.start("pinna web watch") {
-      while helper.ask([0]) != nil { sleep(1) }
+      helper.waitForEnd()
       body()
-      helper.waitForExit()
     }
   }
 

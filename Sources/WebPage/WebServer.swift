@@ -29,8 +29,14 @@ final class WebServer: @unchecked Sendable {
   }
 
   /// - Parameter port: 0 for any free one.
-  /// - Throws: if the port cannot be had.
+  /// - Throws: if the port cannot be had, or the system does not tell whose a connection is.
   init(port wanted: UInt16, secret: Secret, routes: PageRoutes, events: PageEvents) throws(Failure) {
+    guard PeerUser.isKnown else {
+      throw Failure(
+        .failed,
+        "/proc/net/tcp cannot be read, so that the web page could not tell other users from you; leave out --web"
+      )
+    }
     let (listener, port) = try Self.listen(wanted)
     self.port = port
     self.routes = routes
@@ -40,6 +46,10 @@ final class WebServer: @unchecked Sendable {
     let context = Unmanaged.passRetained(self).toOpaque()
     let daemon = pinna_start_web_server(
       listener,
+      { context, peer, _ in
+        let server = Unmanaged<WebServer>.fromOpaque(context!).takeUnretainedValue()
+        return PeerUser.isOurs(peer!, to: server.port) ? .YES : .NO
+      },
       { context, connection, url, method, _, data, size, state in
         Unmanaged<WebServer>.fromOpaque(context!).takeUnretainedValue().receive(
           connection!, url!, method!, UnsafeRawBufferPointer(start: data, count: size!.pointee), size!, state!

@@ -280,6 +280,37 @@ extension LiveTests {
       #expect(try waitUntil(seconds: 3) { try !sources().contains("Pinna Stereo") })
     }
 
+    @Test(
+      "Pinna's node has an icon, an application and a medium, and its ports keep their names; what the user says stands"
+    )
+    func nodeProperties() throws {
+      let graph = try LiveGraph(preset: "phone5", period: 256)
+      func properties() throws -> [String: Any] {
+        let text = try #require(graph.pipeWire).run("pw-dump").output
+        let objects = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]] ?? []
+        let nodes = objects.compactMap { ($0["info"] as? [String: Any])?["props"] as? [String: Any] }
+        return try #require(nodes.first { $0["node.name"] as? String == "pinna" })
+      }
+      let id = "org.pinna_audio.pinna"
+      let found = try properties()
+      for (key, value) in [
+        ("application.id", id), ("application.icon-name", id), ("media.icon-name", id),
+        ("media.name", "microphone array"), ("node.description", "pinna"),
+      ] {
+        #expect(found[key] as? String == value, "\(key): \(found)")
+      }
+      #expect(try graph.ports("-p").keys.contains("pinna:out_left"))
+      try #require(try graph.pinna("stop").status == 0)
+      try #require(graph.program.wait(seconds: 10) != nil)
+      let own = try graph.home.start(
+        ["--server", graph.server.name], ["PIPEWIRE_PROPS": "{ media.name = \"mine\" }"])
+      try #require(
+        try waitUntil(seconds: 30) { try graph.pinna("set", "--gain", "0").status == 0 }, "\(own.errorText)")
+      let kept = try properties()
+      #expect(kept["media.name"] as? String == "mine" && kept["application.id"] as? String != id)
+      #expect(try graph.pinna("stop").status == 0)
+    }
+
     @Test("R36: a daemon that stands still is reported as stalled, and the take goes on when it does")
     func stall() throws {
       let graph = try LiveGraph(preset: "phone5", period: 256)

@@ -92,6 +92,40 @@ extension LiveTests {
       }
     }
 
+    @Test(
+      "R24: another user is not connected at all, not even with the token; its user is",
+      .enabled(if: getuid() == 0, "only root can become another user"))
+    func otherUser() throws {
+      let graph = try WebTests.graph()
+      let visitor = try WebVisitor(graph)
+      let ask = """
+        exec 3<>/dev/tcp/127.0.0.1/\(visitor.port) || exit
+        printf 'GET /?token=\(visitor.token) HTTP/1.1\\r\\nHost: \(visitor.host)\\r\\nConnection: close\\r\\n\\r\\n' >&3
+        cat <&3
+        """
+      let own = try Program.run("/bin/bash", ["-c", ask])
+      #expect(own.output.hasPrefix("HTTP/1.1 303 "), "\(own)")
+      let stranger = ["--reuid=65534", "--regid=65534", "--clear-groups", "/bin/bash", "-c"]
+      var answers = 0
+      for _ in 0..<20 {
+        let other = try Program.run("/usr/bin/setpriv", stranger + [ask])
+        if !other.output.isEmpty { answers += 1 }
+      }
+      #expect(answers == 0)
+      // Nor can they take the places of others.
+      let crowd = try Program(
+        "/usr/bin/setpriv",
+        stranger + [
+          "for n in {10..200}; do eval \"exec $n<>/dev/tcp/127.0.0.1/\(visitor.port)\"; done; sleep 20"
+        ])
+      sleep(2)
+      #expect(try visitor.another.ask("GET", "/").status == 200)
+      crowd.stop()
+      Faults.report(
+        "R24", done: "another user asks 20 times with the token: answers", measured: "\(answers)", limit: "0",
+        kept: answers == 0)
+    }
+
     @Test("R24: stalled browsers and 100 connections cost no periods; Pinna and the page answer meanwhile")
     func stalled() throws {
       let graph = try WebTests.graph(period: 4096)

@@ -64,9 +64,13 @@ import Testing
     #expect(presets.count > 100 && pages.count > 10)
     #expect(
       Set(installed).symmetricDifference(presets + pages).sorted() == [
-        "bin/pinna", "lib/pinna/pinna-lv2.so", "lib/systemd/user/pinna-pipewire.service", "lib/systemd/user/pinna.service",
-        "share/bash-completion/completions/pinna", "share/doc/pinna/CHANGELOG.md", "share/doc/pinna/LICENSE",
-        "share/doc/pinna/README.md", "share/fish/vendor_completions.d/pinna.fish", "share/man/man1/pinna.1",
+        "bin/pinna", "lib/pinna/pinna-lv2.so", "lib/systemd/user/pinna-pipewire.service",
+        "lib/systemd/user/pinna.service",
+        "share/applications/org.pinna_audio.pinna.desktop", "share/bash-completion/completions/pinna",
+        "share/doc/pinna/CHANGELOG.md", "share/doc/pinna/LICENSE",
+        "share/doc/pinna/README.md", "share/fish/vendor_completions.d/pinna.fish",
+        "share/icons/hicolor/scalable/apps/org.pinna_audio.pinna.svg", "share/man/man1/pinna.1",
+        "share/metainfo/org.pinna_audio.pinna.metainfo.xml",
         "share/pinna/control-surfaces/pinna-open-stage-control.json", "share/zsh/site-functions/_pinna",
       ])
     let page = try String(contentsOfFile: prefix + "/share/man/man1/pinna.1", encoding: .utf8)
@@ -150,6 +154,49 @@ import Testing
       "/usr/bin/systemd-analyze", ["verify", "--user", "\(prefix)/lib/systemd/user/\(unit)"],
       ["XDG_RUNTIME_DIR": folder.path, "MANPATH": prefix + "/share/man"])
     #expect(verify.status == 0 && verify.output.isEmpty && verify.error.isEmpty, "\(verify)")
+  }
+
+  private static let app = "org.pinna_audio.pinna"
+
+  @Test(
+    "desktop-file-validate finds no fault in the desktop entry, which starts the program that was installed",
+    .enabled(if: isExecutable("desktop-file-validate"), "desktop-file-utils is not installed"))
+  func entry() throws {
+    try make("install", "PREFIX=\(prefix)")
+    let path = "\(prefix)/share/applications/\(Self.app).desktop"
+    let validation = try run("/usr/bin/desktop-file-validate", ["--warn-kde", path])
+    #expect(validation.status == 0 && validation.output.isEmpty && validation.error.isEmpty, "\(validation)")
+    let lines = try String(contentsOfFile: path, encoding: .utf8).components(separatedBy: "\n")
+    let words = try #require(lines.first { $0.hasPrefix("Exec=") }).dropFirst(5).split(separator: " ")
+    #expect(words.first.map(String.init) == prefix + "/bin/pinna")
+    #expect(try run(String(words[0]), words.dropFirst().map(String.init) + ["--help"]).status == 0)
+    #expect(lines.contains("Icon=\(Self.app)"))
+  }
+
+  @Test(
+    "appstreamcli finds nothing to say about the metadata, not even pedantically",
+    .enabled(if: isExecutable("appstreamcli"), "appstream is not installed"))
+  func metadata() throws {
+    try make("install", "PREFIX=\(prefix)")
+    let path = "\(prefix)/share/metainfo/\(Self.app).metainfo.xml"
+    let validation = try run(
+      "/usr/bin/appstreamcli", ["validate", "--pedantic", "--no-net", "--no-color", path])
+    let said = validation.output.split(separator: "\n").filter { !$0.contains("Validation was successful.") }
+    #expect(validation.status == 0 && said.isEmpty && validation.error.isEmpty, "\(validation)")
+  }
+
+  @Test("the metadata's releases are those of the changelog, and the newest is the program's version")
+  func releases() throws {
+    func text(_ path: String) throws -> String {
+      try String(contentsOfFile: repositoryFolder + "/" + path, encoding: .utf8)
+    }
+    let changelog = try text("CHANGELOG.md").matches(of: /## \[([0-9.]+)\] - ([0-9-]+)/)
+    let metadata = try text("packaging/\(Self.app).metainfo.xml").matches(
+      of: /<release version="([0-9.]+)" date="([0-9-]+)"\/>/)
+    #expect(
+      metadata.map { "\($0.output.1) \($0.output.2)" } == changelog.map { "\($0.output.1) \($0.output.2)" })
+    let version = try Program.run(try PinnaHome.binary(), ["--version"]).output
+    #expect(metadata.first.map { "pinna \($0.output.1)\n" } == version)
   }
 
   @Test(

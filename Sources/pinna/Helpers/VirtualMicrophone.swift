@@ -62,7 +62,9 @@ struct VirtualMicrophone: Sendable {
     else { return 1 }
     let order =
       "create-node adapter { factory.name=support.null-audio-sink node.name=\"\(name)\" "
-      + "node.description=\"\(name)\" media.class=Audio/Source/Virtual audio.position=[FL FR] "
+      + "node.description=\"\(name)\" device.icon-name=\"audio-input-microphone\" "
+      // Below sound cards, so that it does not become the desktop's default microphone by itself.
+      + "priority.session=500 media.class=Audio/Source/Virtual audio.position=[FL FR] "
       // Without it, the node has no ports where no session manager runs.
       + "adapter.auto-port-config={ mode=dsp monitor=true position=preserve } }\n"
     Descriptor.writeAll(order.utf8, to: pipe.writing)

@@ -49,20 +49,23 @@ extension Verb {
       Option("--no-reconnect", nil, "exit when the JACK server ends, instead of waiting for it to come back"),
     ]
   ) { arguments in
+    // Both change the environment.
+    let service = ServiceManager()
+    PipeWire.describeNodes(application: DesktopEntry.id, media: "microphone array")
     Output.queue()
     let events = ControllerEvents()
     Signals.listen(events)
     let nsm = NSMClient.join(isStopped: { events.stopRequested }, complain: Tool.complain)
-    do { return try run(arguments, events, nsm) } catch {
+    do { return try run(arguments, events, nsm, service) } catch {
       nsm?.leave(Failure(error).description)
       throw error
     }
   }
 
   /// - Parameter nsm: the session manager; its project replaces the memory of the last run, and its client ID the name.
-  private static func run(_ given: Arguments, _ events: ControllerEvents, _ nsm: NSMClient?) throws
-    -> ExitStatus
-  {
+  private static func run(
+    _ given: Arguments, _ events: ControllerEvents, _ nsm: NSMClient?, _ service: ServiceManager
+  ) throws -> ExitStatus {
     var arguments = given
     let library = PresetLibrary.standard
     _ = try arguments.instructionSet()
@@ -80,6 +83,7 @@ extension Verb {
     let warn = { (sentence: String) in
       Tool.complain(sentence)
       nsm?.tell(sentence.printable)
+      service.tell(status: sentence)
     }
     let socket = try ControlSocket(name: arguments.name)
     let virtual = try arguments["--virtual-microphone"].map {
@@ -89,18 +93,21 @@ extension Verb {
     let udp = try udpSocket(arguments)
     let poses = try poseSocket(arguments)
     let web = try webPage(arguments, project)
-    defer { withExtendedLifetime(web) {} }
+    defer { withExtendedLifetime(web) { web?.file.remove() } }
     let midi = try midiSetup(arguments, library)
     let wait = try arguments.integer("--wait", in: 0...86400) ?? 0
+    service.tell(status: "not in the graph yet")
     let (end, takes) = Controller(
       socket: socket, udp: udp, poses: poses, nsm: nsm, processor: processor, events: events, midi: midi,
       wait: .seconds(wait),
       onStart: {
-        Tool.complain(
+        let start =
           "\(name) is in the graph: \("microphone".counted(setting.device.microphones.count)), "
-            + "\(given["--device"] == nil ? "preset" : "device") \(setting.preset); "
-            + "stop with Ctrl-C or pinna stop\(name == "pinna" ? "" : " --name \(name)")")
-      }, tell: { Tool.say($0) }, warn: warn
+          + "\(given["--device"] == nil ? "preset" : "device") \(setting.preset)"
+        service.tellReady(start)
+        Tool.complain(
+          "\(start); stop with Ctrl-C or pinna stop\(name == "pinna" ? "" : " --name \(name)")")
+      }, onStop: { service.tellStopping() }, tell: { Tool.say($0) }, warn: warn
     ).run()
     if let path = takes.earlierIncomplete { Tool.complain("an earlier take is incomplete: \(path)") }
     switch end {
@@ -151,16 +158,28 @@ extension Verb {
     return poses
   }
 
-  /// The process that serves the page of --web, whose address is printed; nil without that option.
-  private static func webPage(_ arguments: Arguments, _ project: NSMProject.Contents?) throws -> WebProcess? {
-    guard let port = try arguments.integer("--web", in: 0...65_535) else { return nil }
+  /// The process that serves the page of --web, whose address is printed, and stands in a file for `monitor --web`; nil
+  /// without that option.
+  private static func webPage(_ arguments: Arguments, _ project: NSMProject.Contents?) throws -> (
+    process: WebProcess, file: RuntimeFile
+  )? {
+    guard let port = try arguments.integer("--web", in: 0...65_535) else {
+      // Of a Pinna that was killed.
+      unlink(RuntimeFile.path(name: arguments.name, kind: PageOpener.kind))
+      return nil
+    }
     let isFile = arguments["--device"].map { $0.contains("/") || $0.hasSuffix(".yaml") } ?? false
     let web = try WebProcess(
       name: arguments.name, port: UInt16(port), takesFolder: project?.takesFolder,
       deviceFile: isFile ? arguments["--device"] : nil)
+    let file = try RuntimeFile(
+      name: arguments.name, kind: PageOpener.kind, text: web.address, remedy: "leave out --web")
     Tool.complain("web page: \(web.address)")
-    try web.onEnd { Tool.complain("the web page's process has ended; start Pinna again to have it back") }
-    return web
+    try web.onEnd {
+      file.remove()
+      Tool.complain("the web page's process has ended; start Pinna again to have it back")
+    }
+    return (web, file)
   }
 
   /// The ports of --monitor: one for both outputs, or one each.
