@@ -304,7 +304,7 @@ $(PROGRAM): Package.swift $(shell find Sources -type f)
 	swift build -c release --product pinna --static-swift-stdlib --disable-local-rpath --scratch-path .build/static
 	ln -sf static/release/pinna $@ && touch $@
 
-## The Debian package, into .build/deb.
+## The plug-in for LV2 hosts, which `pinna export --to lv2` puts into bundles.
 plugin: $(LIBRARY)
 
 $(LIBRARY): Package.swift $(shell find Sources -type f)
@@ -312,6 +312,7 @@ $(LIBRARY): Package.swift $(shell find Sources -type f)
 	swift build -c release --product pinna-lv2 -Xswiftc -static-stdlib --disable-local-rpath --scratch-path .build/plugin
 	strip -o $@ .build/plugin/release/libpinna-lv2.so
 
+## The Debian package, into .build/deb.
 deb: PACKAGES = dpkg-dev
 deb: install-packages $(BINARY)
 	sh tools/deb "$(BINARY)"

@@ -79,7 +79,7 @@ let package = Package(
     .target(
       name: "FasterKernels", dependencies: ["Realtime"] + faster.map { .target(name: $0.name) }),
     // What a plug-in plays, whatever the host's format, and its adapter for LV2. Without Foundation and every library.
-    .target(name: "Plugin", dependencies: ["Realtime", "Threads"]),
+    .target(name: "Plugin", dependencies: ["Acoustics", "Realtime", "Threads"]),
     .target(name: "LV2Plugin", dependencies: ["CLV2", "FasterKernels", "Plugin", "Threads"]),
     .target(name: "Numerics", dependencies: ["CLapack"]),
     .target(

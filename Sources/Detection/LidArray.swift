@@ -5,7 +5,7 @@ import Glibc
 ///
 /// Offsets in the firmware have no common origin and, between makers, no common sign: only their differences count.
 public struct LidArray: Hashable, Sendable {
-  /// In the order of their channels: x to the right and y up as seen by somebody who faces the lid, z towards them, in
+  /// In the order of their channels: x to the right and y up as seen by a user who faces the lid, z towards the user, in
   /// metres from the middle between the outermost. All lie in one plane, z = 0.
   public let microphones: [Microphone]
   /// Where the firmware places them: "top", "bottom", "front", "rear"; nil if it does not say.
@@ -134,7 +134,8 @@ public enum LidArrayFault: Error, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .undescribed:
       "ALSA has no positions of this laptop's microphones: firmware often says only that two or four stand in a line; measure the distance of neighbours, and add --microphones N --spacing MM"
-    case .single: "the firmware describes a single microphone, which is no array; an array needs two"
+    case .single:
+      "the firmware describes a single microphone, and an array needs two; if there are more, add --microphones N --spacing MM"
     case .channels:
       "the firmware gives its microphones no channels, or the same; \(Self.remedy)"
     case .panels(let panels):
@@ -147,7 +148,7 @@ public enum LidArrayFault: Error, Hashable, Sendable, CustomStringConvertible {
       "the firmware places some of the microphones at one point, and others elsewhere; \(Self.remedy)"
     case .extent(let extent):
       "the firmware's offsets differ by \(extent) mm, which cannot be true of a laptop; \(Self.remedy)"
-    case .angles: "the firmware lets a microphone face a direction that there is not; \(Self.remedy)"
+    case .angles: "the firmware gives a microphone an impossible direction; \(Self.remedy)"
     case .directional:
       "the firmware describes directional capsules, which have no model on a lid; leave out --size"
     case .tooSmall: "the microphones are not all on a lid of this size; correct --size WIDTH,HEIGHT,DEPTH"

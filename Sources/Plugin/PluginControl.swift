@@ -16,14 +16,11 @@ public struct PluginSetting: BitwiseCopyable, Sendable, Hashable {
   public var dataSource = 0
   public var pattern = 0
   public var orientation = 0
-  /// In decibels.
+  /// In decibels, within `Decibels.outputGains`.
   public var gain = 0.0
-  /// Corner in hertz; 0 for off.
+  /// Corner in hertz, within `HighPass.range`; 0 for off.
   public var highPass = 0.0
   public var muted = false
-
-  public static let gains = -60.0...24.0
-  public static let highPasses = 20.0...400.0
 
   public init() {}
 }

@@ -1,3 +1,4 @@
+import Acoustics
 import Glibc
 import Threads
 
@@ -62,7 +63,7 @@ extension PluginFilters {
     var setting = PluginSetting()
     guard let source = Int(initial[0]), let pattern = Int(initial[1]), let orientation = Int(initial[2]),
       let gain = Double(initial[3]), let highPass = Double(initial[4]),
-      PluginSetting.gains.contains(gain), highPass == 0 || PluginSetting.highPasses.contains(highPass)
+      Decibels.outputGains.contains(gain), highPass == 0 || HighPass.range.contains(highPass)
     else { return nil }
     (setting.dataSource, setting.pattern, setting.orientation) = (source, pattern, orientation)
     (setting.gain, setting.highPass) = (gain, highPass)
@@ -81,7 +82,7 @@ extension PluginFilters {
       } else if words.first == "feed", words.count == 4, let gain = Float(words[1]),
         let corner = Double(words[2]),
         let outputs = Int(words[3]), gain.isFinite, (1...25).contains(outputs),
-        corner == 0 || PluginSetting.highPasses.contains(corner), feeds.count < 15
+        corner == 0 || HighPass.range.contains(corner), feeds.count < 15
       {
         feeds.append((gain, corner, outputs))
       } else {

@@ -15,6 +15,12 @@ public struct PluginFilters: Sendable, Hashable {
       (self.dataSource, self.pattern, self.orientation) = (dataSource, pattern, orientation)
       self.coefficients = coefficients
     }
+
+    /// Whether a setting chooses this case.
+    public func matches(_ setting: PluginSetting) -> Bool {
+      dataSource == setting.dataSource && pattern == setting.pattern
+        && (orientation ?? setting.orientation) == setting.orientation
+    }
   }
 
   public struct Feed: Sendable, Hashable {
@@ -59,12 +65,7 @@ public struct PluginFilters: Sendable, Hashable {
   public var outputs: Int { feeds.reduce(2) { $0 + $1.coefficients.count } }
 
   /// The case that a setting chooses; nil if that combination is not offered.
-  public func index(of setting: PluginSetting) -> Int? {
-    cases.firstIndex {
-      $0.dataSource == setting.dataSource && $0.pattern == setting.pattern
-        && ($0.orientation ?? setting.orientation) == setting.orientation
-    }
-  }
+  public func index(of setting: PluginSetting) -> Int? { cases.firstIndex { $0.matches(setting) } }
 }
 
 public struct PluginError: Error, CustomStringConvertible {

@@ -125,8 +125,10 @@ extension PluginProcessor {
     setting.dataSource = choice(.dataSource, of: choices.dataSources, otherwise: setting.dataSource)
     setting.pattern = choice(.pattern, of: choices.patterns, otherwise: setting.pattern)
     setting.orientation = choice(.orientation, of: choices.orientations, otherwise: setting.orientation)
-    if let gain = number(.gain) { setting.gain = max(-60, min(24, gain)) }
-    if let corner = number(.highPass) { setting.highPass = corner < 20 ? 0 : min(400, corner) }
+    if let gain = number(.gain) { setting.gain = max(gainLimits.least, min(gainLimits.most, gain)) }
+    if let corner = number(.highPass) {
+      setting.highPass = corner < highPassLimits.least ? 0 : min(highPassLimits.most, corner)
+    }
     if let mute = number(.mute) { setting.muted = mute > 0 }
     return setting
   }

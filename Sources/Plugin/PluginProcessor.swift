@@ -1,3 +1,4 @@
+import Acoustics
 import Realtime
 import Synchronization
 import Threads
@@ -13,7 +14,7 @@ public final class PluginProcessor: @unchecked Sendable {
   // Unchecked: only the audio thread uses `state` and the addresses, except in `activate`; the rest does not change, is
   // atomic, or is behind a lock.
 
-  public let filters: PluginFilters
+  private let filters: PluginFilters
   private let sets: [FilterSet]
   private let feedSets: [FilterSet]
   private let engine = Locked<Engine?>(nil)
@@ -27,13 +28,15 @@ public final class PluginProcessor: @unchecked Sendable {
   private let partOutputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
   /// Takes the place of left and right where nothing listens.
   private let unheard: UnsafeMutablePointer<Float>
-  /// How many ports there are: microphones, outputs, controls.
-  public let ports: Int
+  private let portCount: Int
   private let inputCount: Int
   private let outputCount: Int
   private let delayFrames: Int
   let state: UnsafeMutablePointer<PluginState>
   let choices: PluginChoices
+  // Copies of global constants, whose first use takes a lock.
+  let gainLimits = (least: Decibels.outputGains.lowerBound, most: Decibels.outputGains.upperBound)
+  let highPassLimits = (least: HighPass.range.lowerBound, most: HighPass.range.upperBound)
   /// The block length that the worker shall prepare for; 0 for none.
   private let wantedPeriod = Atomic<Int>(0)
 
@@ -44,7 +47,7 @@ public final class PluginProcessor: @unchecked Sendable {
     feedSets = filters.feeds.map { FilterSet(coefficients: $0.coefficients) }
     (inputCount, outputCount, delayFrames) = (filters.microphones, filters.outputs, filters.delayFrames)
     choices = PluginChoices(filters)
-    ports = inputCount + outputCount + PluginControl.allCases.count
+    portCount = inputCount + outputCount + PluginControl.allCases.count
     inputs = .allocate(capacity: inputCount)
     inputs.initialize(repeating: nil, count: inputCount)
     outputs = .allocate(capacity: outputCount)
@@ -116,7 +119,8 @@ public final class PluginProcessor: @unchecked Sendable {
 
   // MARK: - Audio thread
 
-  /// Gives the address of a port's samples, or of a control's value. The numbers are those of `ports`.
+  /// Gives the address of a port's samples, or of a control's value. Microphones are counted first, from 0, then outputs,
+  /// then controls.
   ///
   /// Thread: audio.
   @_noLocks @_noAllocation
@@ -127,7 +131,7 @@ public final class PluginProcessor: @unchecked Sendable {
       inputs[port] = UnsafePointer(floats)
     } else if port < inputCount &+ outputCount {
       outputs[port &- inputCount] = floats
-    } else if port < ports {
+    } else if port < portCount {
       controls[port &- inputCount &- outputCount] = floats
     }
   }

@@ -19,13 +19,13 @@ extension LV2Bundle {
   }
 
   var manifestTurtle: String {
-    let settings = presets.map {
+    let settings = presets.map { preset, _ in
       """
 
-      <\(uri)#\($0.name)>
+      <\(uri)#\(preset.name)>
         a pset:Preset ;
         lv2:appliesTo <\(uri)> ;
-        rdfs:label \(quoted($0.title)) ;
+        rdfs:label \(quoted(preset.title)) ;
         rdfs:seeAlso <plugin.ttl> .
 
       """
@@ -59,7 +59,7 @@ extension LV2Bundle {
       lv2:port \(ports.enumerated().map { port($1, at: $0) }.joined(separator: " , ")) .
 
     \(groups.joined(separator: "\n"))
-    \(presets.map(settingTurtle).joined(separator: "\n"))
+    \(presets.map { settingTurtle($0, $1) }.joined(separator: "\n"))
     """
   }
 
@@ -68,10 +68,12 @@ extension LV2Bundle {
     "Pinna: \(device.title)" + (preset.name == device.name ? "" : " (\(preset.name))")
   }
 
-  private func settingTurtle(_ preset: Preset) -> String {
-    let ports = values(of: preset).map {
-      "[ lv2:symbol \(quoted(Self.symbol(of: $0.control))) ; pset:value \($0.value) ]"
-    }
+  private func settingTurtle(_ preset: Preset, _ setting: PluginSetting) -> String {
+    let values: [(PluginControl, Double)] = [
+      (.dataSource, Double(setting.dataSource)), (.pattern, Double(setting.pattern)),
+      (.orientation, Double(setting.orientation)), (.gain, setting.gain), (.highPass, setting.highPass),
+    ]
+    let ports = values.map { "[ lv2:symbol \(quoted(Self.symbol(of: $0))) ; pset:value \($1) ]" }
     return """
       <\(uri)#\(preset.name)>
         a pset:Preset ;
@@ -237,11 +239,11 @@ extension LV2Bundle {
     case .dataSource: return choices(initial.dataSource, dataSources)
     case .pattern: return choices(initial.pattern, patterns.map(\.rawValue))
     case .orientation: return choices(initial.orientation, orientations.map(\.rawValue))
-    case .gain: return range(initial.gain, PluginSetting.gains) + ["units:unit units:db"]
+    case .gain: return range(initial.gain, Decibels.outputGains) + ["units:unit units:db"]
     case .highPass:
-      return range(initial.highPass, 0...PluginSetting.highPasses.upperBound) + [
+      return range(initial.highPass, 0...HighPass.range.upperBound) + [
         "units:unit units:hz", "lv2:scalePoint [ rdfs:label \"off\" ; rdf:value 0 ]",
-        "rdfs:comment \(quoted("Corner of the outputs' high-pass; off below 20 Hz."))",
+        "rdfs:comment \(quoted("Corner of the outputs' high-pass; off below \(HighPass.range.lowerBound.plain) Hz."))",
       ]
     case .mute: return toggle
     case .lock:

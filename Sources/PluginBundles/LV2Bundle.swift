@@ -14,8 +14,8 @@ public struct LV2Bundle: Sendable {
   let device: Device
   /// By sample rate.
   private let files: [Int: PluginFilters]
-  /// Presets that hosts offer by their titles.
-  let presets: [Preset]
+  /// Presets that hosts offer by their titles, and what each sets the controls to.
+  let presets: [(preset: Preset, setting: PluginSetting)]
 
   // What the controls offer, in the order of their values.
   let dataSources: [String]
@@ -44,6 +44,7 @@ public struct LV2Bundle: Sendable {
     let patterns = PolarPattern.allCases.filter { pattern in offered.contains { $0.polarPattern == pattern } }
     let held = InputOrientation.allCases.filter { held in offered.contains { $0.inputOrientation == held } }
     let orientations = held.isEmpty ? [.portrait] : held
+    // Nil if the controls cannot express it.
     func setting(_ preset: Preset) -> PluginSetting? {
       let selection = preset.selection
       guard let source = dataSources.firstIndex(of: selection.dataSource),
@@ -58,7 +59,7 @@ public struct LV2Bundle: Sendable {
       return setting
     }
     (self.dataSources, self.patterns, self.orientations) = (dataSources, patterns, orientations)
-    self.presets = presets.filter { setting($0) != nil }
+    self.presets = presets.compactMap { preset in setting(preset).map { (preset, $0) } }
     var first = setting(preset) ?? setting(Preset(of: device)) ?? PluginSetting()
     (first.gain, first.highPass) = (preset.gain.value, preset.highPass.frequency?.value ?? 0)
     var files: [Int: PluginFilters] = [:]
@@ -80,8 +81,7 @@ public struct LV2Bundle: Sendable {
           PluginFilters.Feed(
             gain: feed.amplitude, highPass: feed.highPass.frequency?.value ?? 0, coefficients: found.filters))
       }
-      let wanted = (cases.first { $0.matches(first) } ?? cases.first)
-      guard let wanted else {
+      guard let wanted = cases.first(where: { $0.matches(first) }) ?? cases.first else {
         throw Unsupported("no case of \(device.name) is usable at \(bank.sampleRate) Hz; leave out that rate")
       }
       (first.dataSource, first.pattern) = (wanted.dataSource, wanted.pattern)
@@ -94,17 +94,6 @@ public struct LV2Bundle: Sendable {
     (self.files, initial) = (files, first)
   }
 
-  /// What a preset sets the controls to; nil if they cannot express it.
-  func values(of preset: Preset) -> [(control: PluginControl, value: Double)] {
-    let selection = preset.selection
-    return [
-      (.dataSource, Double(dataSources.firstIndex(of: selection.dataSource) ?? 0)),
-      (.pattern, Double(patterns.firstIndex(of: selection.polarPattern) ?? 0)),
-      (.orientation, Double(orientations.firstIndex(of: selection.inputOrientation) ?? 0)),
-      (.gain, preset.gain.value), (.highPass, preset.highPass.frequency?.value ?? 0),
-    ]
-  }
-
   /// In a folder of LV2 bundles.
   public static func folderName(of preset: Preset) -> String { "pinna-\(preset.name).lv2" }
 
@@ -113,7 +102,7 @@ public struct LV2Bundle: Sendable {
   static let libraryFile = "pinna.so"
 
   /// Whether this preset's own selection is beyond the controls: a look, a pose, B-format.
-  public var startsWithAnotherCase: Bool { presets.first { $0.name == preset.name } == nil }
+  public var startsWithAnotherCase: Bool { !presets.contains { $0.preset.name == preset.name } }
 
   public var uri: String { "urn:pinna:lv2:\(preset.name)" }
 
@@ -135,11 +124,4 @@ public struct LV2Bundle: Sendable {
 extension FilterCoefficients {
   /// Shape: `[output][microphone][tap]`; one output for a mono pattern.
   fileprivate var filters: [[[Float]]] { Array(taps.filters.prefix(filterCase.polarPattern.outputs)) }
-}
-
-extension PluginFilters.Case {
-  fileprivate func matches(_ setting: PluginSetting) -> Bool {
-    dataSource == setting.dataSource && pattern == setting.pattern
-      && (orientation ?? setting.orientation) == setting.orientation
-  }
 }

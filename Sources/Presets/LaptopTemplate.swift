@@ -2,7 +2,8 @@ import Acoustics
 
 /// The device file of a laptop's own microphones: what `pinna device new laptop` writes.
 public struct LaptopTemplate: Sendable {
-  /// In metres: x to the right and y up as seen by somebody who faces the lid, z towards them; with a lid, from its middle.
+  /// In metres: x to the right and y up as seen by a user who faces the lid, z towards the user; with a lid, from its
+  /// middle.
   public let microphones: [Microphone]
   /// Width, height and depth of the lid in millimetres; nil for microphones in free space.
   public let lid: SIMD3<Double>?
@@ -64,11 +65,11 @@ public struct LaptopTemplate: Sendable {
         channels: \(channels.max() ?? 1)
         rates: [48000]
 
-      # Millimetres: x to the right and y up as seen by somebody who faces the lid, z towards them.
+      # Millimetres: x to the right and y up as seen by a user who faces the lid, z towards the user.
       microphones:
       \(zip(microphones, channels).enumerated().map { Self.line($1.0, channel: $1.1, place: $0 + 1) }.joined(separator: "\n"))
 
-      # Front looks at whoever sits before the laptop.
+      # Front faces the user.
       dataSources:
       \(sources.joined(separator: "\n"))
 

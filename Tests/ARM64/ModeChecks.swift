@@ -11,7 +11,7 @@ struct ModeChecks {
 
   private var isSet: Bool { pinna_floating_point_mode() & Self.flushToZero != 0 }
 
-  // Not optimised: the compiler, for which no mode exists, would reuse a result of before.
+  // Not optimised: the compiler, for which no mode exists, would reuse an earlier result.
 
   @inline(never) @_optimize(none)
   private func product(_ a: Float, _ b: Float) -> Float { a * b }
@@ -21,7 +21,7 @@ struct ModeChecks {
 
   func run(_ checks: inout Checks) {
     let before = pinna_floating_point_mode()
-    checks.expect(!isSet, "the mode was set before anybody set it")
+    checks.expect(!isSet, "the mode was set at the start")
     checks.expect(product(1e-20, 1e-20) != 0, "a product was flushed to zero before the mode was set")
     changeOfPeriodRestoresTheMode(&checks)
     flushDenormalsToZero()

@@ -36,7 +36,7 @@ final class PluginHost {
 
   static let longest = 8192
 
-  /// Work that the plug-in has asked for; nobody does it until `work`.
+  /// Counts the work that the plug-in has asked for, until `work` does it.
   final class Worker { var asked = 0 }
 
   /// A folder as a bundle has it.

@@ -113,8 +113,9 @@ import Testing
     let sound = Self.noise(blocks.reduce(0, +))
     let host = try #require(PluginHost(folder.path, hasWorker: false))
     let played = host.play(sound, blocks: blocks)
-    for (output, filter) in [(0, filters.cases[0].coefficients[0]), (1, filters.cases[0].coefficients[0])] {
-      let exact = directConvolution(sound, filter)
+    // A mono pattern is heard on both outputs.
+    let exact = directConvolution(sound, filters.cases[0].coefficients[0])
+    for output in 0...1 {
       let error = zip(played[output], exact).map { abs(Double($0) - $1) }.max()!
       #expect(error < 2e-5, "output \(output): \(error)")
     }

@@ -16,7 +16,7 @@ import WebPage
        4: 0100007F:C352 0100007F:1F90 05 00000000:00000000 00:00000000 00000000     0        0 0 1 0 20 4 30 10 -1
     """
 
-  @Test("the kernel's table names the user of the other end, whatever the kind of its socket")
+  @Test("R24: the kernel's table names the user of the other end, whatever the kind of its socket")
   func table() {
     func user(_ peer: UInt16, _ port: UInt16 = 8080) -> uid_t? {
       PeerUser.user(from: INADDR_LOOPBACK.bigEndian, peer, to: port, in: Self.table)
@@ -30,7 +30,7 @@ import WebPage
   }
 
   @Test(
-    "the kernel names this user for a real connection of either kind, in both ways, until its program closes it"
+    "R24: the kernel names this user for a real connection of either kind, in both ways, until its program closes it"
   )
   func connections() throws {
     for family in [AF_INET, AF_INET6] {

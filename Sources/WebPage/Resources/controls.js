@@ -252,7 +252,7 @@ export class Controls {
 
   showFeed() {
     const names = feedNames(this.status());
-    // What people add beside a mono pattern is another.
+    // Beside a mono pattern, the next feed is probably mono, too.
     const format = element("feed-format");
     const offered = portCount(this.status().polarPattern) === 1 ? "mono" : "stereo";
     if (format.dataset.offered !== offered) format.dataset.offered = format.value = offered;

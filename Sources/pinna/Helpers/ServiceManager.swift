@@ -3,7 +3,7 @@ import Text
 import Threads
 
 /// What this process tells the service manager that started it, by the protocol of sd_notify(3): datagrams to the socket that
-/// NOTIFY_SOCKET names. Without one, or with one that nobody reads, nothing is told. Nothing waits.
+/// NOTIFY_SOCKET names. Without one, or with one that is not read, nothing is told. Nothing waits.
 ///
 /// Thread: any.
 struct ServiceManager: Sendable {

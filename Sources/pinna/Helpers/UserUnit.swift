@@ -51,7 +51,7 @@ struct UserUnit {
 
   /// - Returns: whether it succeeded within 10 s, and what it said on standard error; nothing if it is not installed.
   private static func systemctl(_ words: String...) -> (isDone: Bool, said: String) {
-    // A file, because a pipe that nobody reads would fill.
+    // A file, because a pipe that is not read would fill.
     guard let path = ChildProcess.path(ofProgram: "systemctl"), let file = tmpfile() else {
       return (false, "")
     }

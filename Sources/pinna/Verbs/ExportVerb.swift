@@ -46,7 +46,7 @@ extension Verb {
       try ExportPlugin(arguments).run()
       return .done
     }
-    guard !arguments.has("--all") else { throw Failure(.usage, "--all is of --to lv2; leave it out") }
+    guard !arguments.has("--all") else { throw Failure(.usage, "--all is only for --to lv2; leave it out") }
     let rates = try sampleRates(arguments, format)
     let folder = try OutputFolder(
       arguments.operands[0], of: "filters", replacing: arguments.has("--force"))
