@@ -111,7 +111,7 @@ let package = Package(
     // Bundles for hosts of plug-ins.
     .target(
       name: "PluginBundles",
-      dependencies: ["Text", "Acoustics", "FilterBanks", "FilterDesign", "Plugin", "Presets"]),
+      dependencies: ["Text", "Acoustics", "FilterDesign", "Plugin", "Presets"]),
     // What the engine plays, without a server: `render` and the guided check need no JACK.
     .target(
       name: "Rendering",

@@ -236,9 +236,9 @@ extension LV2Bundle {
     }
     let toggle = range(0, 0...1) + ["lv2:portProperty lv2:toggled"]
     switch control {
-    case .dataSource: return choices(initial.dataSource, dataSources)
-    case .pattern: return choices(initial.pattern, patterns.map(\.rawValue))
-    case .orientation: return choices(initial.orientation, orientations.map(\.rawValue))
+    case .dataSource: return choices(initial.dataSource, offer.dataSources)
+    case .pattern: return choices(initial.pattern, offer.patterns.map(\.rawValue))
+    case .orientation: return choices(initial.orientation, offer.orientations.map(\.rawValue))
     case .gain: return range(initial.gain, Decibels.outputGains) + ["units:unit units:db"]
     case .highPass:
       return range(initial.highPass, 0...HighPass.range.upperBound) + [

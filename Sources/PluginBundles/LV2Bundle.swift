@@ -1,5 +1,4 @@
 import Acoustics
-import FilterBanks
 import FilterDesign
 import FoundationEssentials
 import Glibc
@@ -17,10 +16,7 @@ public struct LV2Bundle: Sendable {
   /// Presets that hosts offer by their titles, and what each sets the controls to.
   let presets: [(preset: Preset, setting: PluginSetting)]
 
-  // What the controls offer, in the order of their values.
-  let dataSources: [String]
-  let patterns: [PolarPattern]
-  let orientations: [InputOrientation]
+  let offer: PluginOffer
   let initial: PluginSetting
 
   /// - Parameters:
@@ -29,57 +25,20 @@ public struct LV2Bundle: Sendable {
   /// - Throws: `Unsupported` if no case is offered, or the filters of a feed are missing.
   public init(_ preset: Preset, of device: Device, banks: [FilterBank], presets: [Preset]) throws(Unsupported)
   {
-    func isOffered(_ filterCase: FilterCase) -> Bool {
-      filterCase.look == nil && filterCase.polarPattern.outputs <= 2
-    }
-    let offered = banks.flatMap { $0.cases.map(\.filterCase).filter(isOffered) }
-    guard !offered.isEmpty else {
+    let cases = banks.flatMap { $0.cases.map(\.filterCase).filter(\.isPluginCase) }
+    guard !cases.isEmpty else {
       throw Unsupported("no case of \(device.name) is usable; to see why, run: pinna design \(device.name)")
     }
-    self.preset = preset
-    self.device = device
-    let dataSources = device.dataSources.map(\.name).filter { name in
-      offered.contains { $0.dataSource == name }
-    }
-    let patterns = PolarPattern.allCases.filter { pattern in offered.contains { $0.polarPattern == pattern } }
-    let held = InputOrientation.allCases.filter { held in offered.contains { $0.inputOrientation == held } }
-    let orientations = held.isEmpty ? [.portrait] : held
-    // Nil if the controls cannot express it.
-    func setting(_ preset: Preset) -> PluginSetting? {
-      let selection = preset.selection
-      guard let source = dataSources.firstIndex(of: selection.dataSource),
-        let pattern = patterns.firstIndex(of: selection.polarPattern), selection.effectiveLook == nil,
-        selection.pose == .none, selection.follows.isEmpty
-      else { return nil }
-      let orientation = orientations.firstIndex(of: selection.inputOrientation)
-      guard orientation != nil || !selection.polarPattern.isOriented else { return nil }
-      var setting = PluginSetting()
-      (setting.dataSource, setting.pattern, setting.orientation) = (source, pattern, orientation ?? 0)
-      (setting.gain, setting.highPass) = (preset.gain.value, preset.highPass.frequency?.value ?? 0)
-      return setting
-    }
-    (self.dataSources, self.patterns, self.orientations) = (dataSources, patterns, orientations)
-    self.presets = presets.compactMap { preset in setting(preset).map { (preset, $0) } }
-    var first = setting(preset) ?? setting(Preset(of: device)) ?? PluginSetting()
-    (first.gain, first.highPass) = (preset.gain.value, preset.highPass.frequency?.value ?? 0)
+    let offer = PluginOffer(cases, of: device)
+    (self.preset, self.device, self.offer) = (preset, device, offer)
+    self.presets = presets.compactMap { preset in offer.setting(of: preset).map { (preset, $0) } }
+    var first = offer.setting(of: preset) ?? offer.setting(of: Preset(of: device)) ?? PluginSetting()
+    first.setLevel(of: preset)
     var files: [Int: PluginFilters] = [:]
     for bank in banks {
-      let cases = bank.cases.filter { isOffered($0.filterCase) }.map { coefficients in
-        let filterCase = coefficients.filterCase
-        return PluginFilters.Case(
-          dataSource: dataSources.firstIndex(of: filterCase.dataSource)!,
-          pattern: patterns.firstIndex(of: filterCase.polarPattern)!,
-          orientation: filterCase.inputOrientation.map { orientations.firstIndex(of: $0)! },
-          coefficients: coefficients.filters)
-      }
-      var feeds: [PluginFilters.Feed] = []
-      for feed in preset.feeds {
-        guard let found = bank.cases.first(where: { $0.filterCase == feed.selection.filterCase }) else {
-          throw Unsupported("the feed \(feed.name) is not possible at \(bank.sampleRate) Hz")
-        }
-        feeds.append(
-          PluginFilters.Feed(
-            gain: feed.amplitude, highPass: feed.highPass.frequency?.value ?? 0, coefficients: found.filters))
+      let cases = offer.cases(of: bank)
+      let feeds = try preset.feeds.map { (feed) throws(Unsupported) in
+        try PluginFilters.Feed(feed, of: bank)
       }
       guard let wanted = cases.first(where: { $0.matches(first) }) ?? cases.first else {
         throw Unsupported("no case of \(device.name) is usable at \(bank.sampleRate) Hz; leave out that rate")
@@ -88,8 +47,8 @@ public struct LV2Bundle: Sendable {
       first.orientation = wanted.orientation ?? first.orientation
       files[bank.sampleRate] = PluginFilters(
         sampleRate: bank.sampleRate, delayFrames: bank.delayFrames, microphones: bank.microphones.count,
-        taps: bank.tapCount, dataSources: dataSources.count, patterns: patterns.count,
-        orientations: orientations.count, initial: first, cases: cases, feeds: feeds)
+        taps: bank.tapCount, dataSources: offer.dataSources.count, patterns: offer.patterns.count,
+        orientations: offer.orientations.count, initial: first, cases: cases, feeds: feeds)
     }
     (self.files, initial) = (files, first)
   }
@@ -121,7 +80,13 @@ public struct LV2Bundle: Sendable {
   }
 }
 
-extension FilterCoefficients {
-  /// Shape: `[output][microphone][tap]`; one output for a mono pattern.
-  fileprivate var filters: [[[Float]]] { Array(taps.filters.prefix(filterCase.polarPattern.outputs)) }
+extension PluginFilters.Feed {
+  /// - Throws: `Unsupported` if `bank` has no filters for it.
+  fileprivate init(_ feed: Feed, of bank: FilterBank) throws(Unsupported) {
+    guard let found = bank.cases.first(where: { $0.filterCase == feed.selection.filterCase }) else {
+      throw Unsupported("the feed \(feed.name) is not possible at \(bank.sampleRate) Hz")
+    }
+    self.init(
+      gain: feed.amplitude, highPass: feed.highPass.frequency?.value ?? 0, coefficients: found.pluginFilters)
+  }
 }
