@@ -83,6 +83,7 @@ package enum ProcessorCalls {
   @_noLocks @_noAllocation
   package static func enter() { _unsafePerformance { pinna_realtime_enter() } }
 
+  /// Thread: as above.
   @_noLocks @_noAllocation
   package static func exit() { _unsafePerformance { pinna_realtime_exit() } }
 }
