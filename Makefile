@@ -31,7 +31,7 @@ check: install-packages
 	@mkdir -p .build && sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1 >.build/times.txt
 	$(STEP) "Style" $(MAKE) --no-print-directory lint
 	$(STEP) "Release build with tests" swift build -c release --build-tests
-	$(STEP) "Tests without a server" swift test -c release --skip-build --skip LiveTests --skip DocsTests
+	$(STEP) "Tests without a server" tools/failures-last swift test -c release --skip-build --skip LiveTests --skip DocsTests
 	@$(TIMES)
 
 ## Everything that a change must pass. sox reads takes strictly, ambix-info and sndfile-info B-format; jconvolver and
@@ -50,7 +50,7 @@ test: install-packages
 	  printf '%5d s  %s\n' $$(($$(date +%s) - start)) "Rest of the builds beside them" >>.build/times.txt; exit $$status
 	$(STEP) "The engine for arm64, emulated" tools/arm64 test
 	$(STEP) "Proof of the callback by the compiler" $(MAKE) --no-print-directory prove
-	$(STEP) "Documents: tables, commands and output" swift test -c release --skip-build --filter DocsTests
+	$(STEP) "Documents: tables, commands and output" tools/failures-last swift test -c release --skip-build --filter DocsTests
 	$(STEP) "Three sanitizers" $(MAKE) --no-print-directory sanitize
 	$(STEP) "A live graph under RealtimeSanitizer" $(MAKE) --no-print-directory sanitize-live
 	@$(TIMES)
@@ -62,7 +62,7 @@ TIMES = awk '{ print; sum += $$2 == "s" ? $$1 : 0 } END { printf "%5d s  togethe
 ## The compiler proves the callback free of locks and allocation, in debug builds only.
 prove:
 	@echo "== $$(date +%T) Debug build of the callback"
-	swift build --target FasterKernels
+	swift build --target LV2Plugin
 	swift build --target JackClient
 
 # What `make test` builds while its live tests wait: everything that its later steps run.

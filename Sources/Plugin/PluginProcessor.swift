@@ -206,9 +206,16 @@ public final class PluginProcessor: @unchecked Sendable {
   private func endRun(_ engine: Unmanaged<Engine>, _ mode: UInt64) {
     address(.latency)?.pointee = Float(delayFrames)
     address(.refused)?.pointee = Float(state.pointee.refused)
-    address(.peakLeft)?.pointee = engine._withUnsafeGuaranteedRef { $0.heldPeak(output: 0) }
-    address(.peakRight)?.pointee = engine._withUnsafeGuaranteedRef { $0.heldPeak(output: 1) }
+    address(.peakLeft)?.pointee = peak(0, engine)
+    address(.peakRight)?.pointee = peak(1, engine)
     ProcessorCalls.restore(mode)
+  }
+
+  /// In decibels, from -120 on.
+  @_noLocks @_noAllocation
+  private func peak(_ output: Int, _ engine: Unmanaged<Engine>) -> Float {
+    let peak = engine._withUnsafeGuaranteedRef { $0.heldPeak(output: output) }
+    return Float(ProcessorCalls.decibels(amplitude: Double(max(1e-6, peak))))
   }
 
   @_noLocks @_noAllocation

@@ -258,7 +258,7 @@ extension LV2Bundle {
         "units:unit units:frame",
       ]
     case .refused: return range(0, 0...1_000_000) + ["lv2:portProperty lv2:integer"]
-    case .peakLeft, .peakRight: return range(0, 0...4) + ["units:unit units:coef"]
+    case .peakLeft, .peakRight: return range(-120, -120...12) + ["units:unit units:db"]
     }
   }
 

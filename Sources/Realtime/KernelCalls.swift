@@ -60,6 +60,12 @@ package enum ProcessorCalls {
   @_noLocks @_noAllocation
   package static func amplitude(decibels: Double) -> Double { _unsafePerformance { pow(10, decibels / 20) } }
 
+  /// The level of an amplitude, in decibels.
+  ///
+  /// Thread: any.
+  @_noLocks @_noAllocation
+  package static func decibels(amplitude: Double) -> Double { _unsafePerformance { 20 * log10(amplitude) } }
+
   /// Makes the calling thread treat denormals as zero.
   ///
   /// Thread: any.

@@ -25,7 +25,7 @@ import Testing
   private func ardour(_ script: String, _ words: [String]) throws {
     let environment = home.environment.merging([
       "HOME": folder, "LV2_PATH": folder + "/lv2:/usr/lib/lv2",
-      // Ardour 7.3 writes beyond its buffers where it finds AVX-512. This leaves it the flushing of denormals alone.
+      // Ardour 7.3 seems to write beyond its buffers where it finds AVX-512. This leaves it the flushing of denormals alone.
       "ARDOUR_FPU_FLAGS": "3",
     ]) { $1 }
     let outcome = try Program.run(
