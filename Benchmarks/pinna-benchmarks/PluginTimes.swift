@@ -35,7 +35,7 @@ struct PluginTimes {
     }
     for port in 0..<shape.microphones + 2 { processor.connect(port: port, to: samples + port * shape.period) }
     for control in PluginControl.allCases {
-      processor.connect(port: shape.microphones + 2 + control.rawValue, to: controls + control.rawValue)
+      processor.connect(port: shape.microphones + 2 + control.place, to: controls + control.place)
     }
     processor.activate(blockLength: shape.period)
     var times: (plugin: [Double], engine: [Double]) = ([], [])

@@ -146,7 +146,7 @@ extension PluginProcessor {
 
   /// Where a control's value is; nil if it is not connected.
   @_noLocks @_noAllocation
-  func address(_ control: PluginControl) -> UnsafeMutablePointer<Float>? { controls[control.rawValue] }
+  func address(_ control: PluginControl) -> UnsafeMutablePointer<Float>? { controls[control.place] }
 
   /// A control's value, rounded to hundredths: 32 bits would make −4.3 dB another gain than everywhere else.
   @_noLocks @_noAllocation

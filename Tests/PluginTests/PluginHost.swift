@@ -78,7 +78,7 @@ final class PluginHost {
       descriptor.pointee.connect_port(handle, UInt32(port), memory)
     }
     for control in PluginControl.allCases {
-      descriptor.pointee.connect_port(handle, UInt32(9 + control.rawValue), controls + control.rawValue)
+      descriptor.pointee.connect_port(handle, UInt32(9 + control.place), controls + control.place)
     }
     descriptor.pointee.activate(handle)
   }
@@ -91,8 +91,8 @@ final class PluginHost {
   }
 
   subscript(control: PluginControl) -> Float {
-    get { controls[control.rawValue] }
-    set { controls[control.rawValue] = newValue }
+    get { controls[control.place] }
+    set { controls[control.place] = newValue }
   }
 
   /// Runs blocks of the lengths given over `microphones`, and does the work that is asked for after each.
