@@ -104,6 +104,31 @@ import Testing
     #expect(host[.refused] == 1)
   }
 
+  @Test("the controls' ports stand in the order of their list")
+  func places() {
+    #expect(PluginControl.allCases.map(\.place) == Array(PluginControl.allCases.indices))
+  }
+
+  @Test("values beyond the limits are the limits")
+  func limits() throws {
+    let filters = PluginHost.filters()
+    let folder = try PluginHost.bundle([filters])
+    let sound = Self.noise(40 * 256)
+    let host = try #require(PluginHost(folder.path, hasWorker: true, nominal: 256))
+    let played = host.play(sound, blocks: [Int](repeating: 256, count: 40)) { frame, host in
+      if frame == 8 * 256 { (host[.dataSource], host[.pattern], host[.orientation]) = (-3, 9, 1e30) }
+      if frame == 16 * 256 { (host[.gain], host[.highPass]) = (1e30, 1e30) }
+      if frame == 24 * 256 { (host[.gain], host[.highPass]) = (-1e30, 19) }
+    }
+    let (loud, soft) = (Float(pow(10, 24.0 / 20)), Float(pow(10, -60.0 / 20)))
+    #expect(
+      try played
+        == Self.reference(
+          filters, sound, period: 256,
+          changes: [(8 * 256, 2, 1, nil), (16 * 256, 2, loud, 400), (24 * 256, 2, soft, nil)]))
+    #expect(host[.refused] == 0)
+  }
+
   @Test("without a worker no block is silent, whatever its length")
   func anyLength() throws {
     let filters = PluginHost.filters()
