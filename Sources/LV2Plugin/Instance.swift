@@ -25,6 +25,11 @@ final class Instance {
         guard filters.sampleRate == whole else {
           throw PluginError("its filters are for \(filters.sampleRate) Hz")
         }
+        guard
+          Bundle.lines(folder: folder)?.dropFirst().first == "ports \(filters.microphones) \(filters.outputs)"
+        else {
+          throw PluginError("its filters have other ports than its description; export the plug-in again")
+        }
         return Unmanaged.passRetained(Instance(PluginProcessor(filters), features)).toOpaque()
       } catch {
         features.log(

@@ -14,13 +14,21 @@ public func libraryDescriptor(
   guard let bundle else { return nil }
   FasterKernels.register()
   let folder = String(cString: bundle)
-  guard let uri = Bundle.uri(folder: folder) else { return nil }
+  guard let uri = Bundle.lines(folder: folder)?.first else { return nil }
+  stayLoaded()
   return UnsafePointer(Bundle(uri: uri).library)
+}
+
+/// Swift's runtime keeps addresses in this library, so it must stay when a host closes it.
+private func stayLoaded() {
+  var info = pinna_loaded_file()
+  guard pinna_dladdr(#dsohandle, &info) != 0, let path = info.file else { return }
+  _ = dlopen(path, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE)
 }
 
 /// What a host knows of a bundle: C structs in memory that lasts until the host's `cleanup`.
 final class Bundle {
-  /// The file with the plug-in's URI.
+  /// The file with the plug-in's URI, and below it how many microphones and outputs its description has.
   static let uriFile = "uri"
 
   let library: UnsafeMutablePointer<LV2_Lib_Descriptor>
@@ -53,9 +61,12 @@ final class Bundle {
     free(uri)
   }
 
-  /// Nil if the folder does not say.
-  static func uri(folder: String) -> String? {
-    SmallFile.text(path(uriFile, in: folder), limit: 1024)?.split(separator: "\n").first.map { String($0) }
+  /// The lines of that file; nil if there is none, or it is something else.
+  static func lines(folder: String) -> [String]? {
+    let path = path(uriFile, in: folder)
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return SmallFile.text(path, limit: 1024)?.split(whereSeparator: \.isNewline).map { String($0) }
   }
 
   static func path(_ file: String, in folder: String) -> String {

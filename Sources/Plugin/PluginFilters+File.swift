@@ -1,5 +1,6 @@
 import Acoustics
 import Glibc
+import Realtime
 import Threads
 
 /// The file of a bundle that holds them: lines of text up to an empty one, then all coefficients as 32-bit floats, little-
@@ -7,10 +8,12 @@ import Threads
 extension PluginFilters {
   private static let format = "pinna-plugin-filters 1"
   /// Bounds what is read of files that claim more.
-  private static let (mostBytes, mostTaps, mostMicrophones, mostCases) = (1 << 28, 1 << 16, 128, 4096)
+  private static let (mostBytes, mostTaps, mostCases) = (1 << 28, 1 << 16, 4096)
 
   /// Name of the file for a sample rate.
-  public static func fileName(sampleRate: Int) -> String { "filters-\(sampleRate)" }
+  public static func fileName(sampleRate: Int) -> String { "\(filePrefix)\(sampleRate)" }
+
+  public static let filePrefix = "filters-"
 
   public var bytes: [UInt8] {
     var lines = [
@@ -57,8 +60,8 @@ extension PluginFilters {
       let rate = reader.integers("rate", 1)?[0], let delay = reader.integers("delay", 1)?[0],
       let microphones = reader.integers("microphones", 1)?[0], let taps = reader.integers("taps", 1)?[0],
       let offers = reader.integers("offers", 3), let initial = reader.words("initial", 5),
-      (1...Self.mostMicrophones).contains(microphones), (1...Self.mostTaps).contains(taps), rate > 0,
-      (0..<taps).contains(delay), offers.allSatisfy({ (1...Self.mostCases).contains($0) })
+      (1...Partitioning.mostMicrophones).contains(microphones), (1...Self.mostTaps).contains(taps), rate > 0,
+      (0..<taps).contains(delay), offers.allSatisfy({ (1...64).contains($0) })
     else { return nil }
     var setting = PluginSetting()
     guard let source = Int(initial[0]), let pattern = Int(initial[1]), let orientation = Int(initial[2]),

@@ -14,8 +14,15 @@ struct PluginState: BitwiseCopyable {
   var requested = PluginRequest(index: 0, PluginSetting())
   /// Changes that were not carried out: of locked controls, or to combinations that are not offered.
   var refused = 0
-  /// The last block's length, if nothing was prepared for it; 0 otherwise.
-  var oddLength = 0
+  /// What blocks are cut into; 0 before any was heard.
+  var period = 0
+  /// What the worker has been asked to prepare for, and has not been heard; 0 for nothing.
+  var wantedPeriod = 0
+  /// The greatest common divisor of the lengths that did not fit since; 0 for none.
+  var commonLength = 0
+  var lastLength = 0
+  /// Frames of the last blocks, which had one length.
+  var framesOfLastLength = 0
   var wantsWork = false
 }
 

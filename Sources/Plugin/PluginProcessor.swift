@@ -18,7 +18,8 @@ public final class PluginProcessor: @unchecked Sendable {
   private let sets: [FilterSet]
   private let feedSets: [FilterSet]
   private let engine = Locked<Engine?>(nil)
-  private let longestBlock = 8192
+  let longestBlock = 8192
+  let minuteFrames: Int
 
   let inputs: UnsafeMutablePointer<UnsafePointer<Float>?>
   let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
@@ -38,7 +39,7 @@ public final class PluginProcessor: @unchecked Sendable {
   let gainLimits = (least: Decibels.outputGains.lowerBound, most: Decibels.outputGains.upperBound)
   let highPassLimits = (least: HighPass.range.lowerBound, most: HighPass.range.upperBound)
   /// The block length that the worker shall prepare for; 0 for none.
-  private let wantedPeriod = Atomic<Int>(0)
+  let wantedPeriod = Atomic<Int>(0)
 
   /// Thread: main.
   public init(_ filters: PluginFilters) {
@@ -47,6 +48,7 @@ public final class PluginProcessor: @unchecked Sendable {
     feedSets = filters.feeds.map { FilterSet(coefficients: $0.coefficients) }
     (inputCount, outputCount, delayFrames) = (filters.microphones, filters.outputs, filters.delayFrames)
     choices = PluginChoices(filters)
+    minuteFrames = 60 * filters.sampleRate
     portCount = inputCount + outputCount + PluginControl.allCases.count
     inputs = .allocate(capacity: inputCount)
     inputs.initialize(repeating: nil, count: inputCount)
@@ -99,8 +101,11 @@ public final class PluginProcessor: @unchecked Sendable {
         with: set, firstOutput: place, gain: feed.gain, highPass: filters.corner(feed.highPass))
       place += set.outputs
     }
-    if let blockLength { engine.prepare(period: min(blockLength, longestBlock)) }
     wantedPeriod.store(0, ordering: .relaxed)
+    if let blockLength {
+      state.pointee.wantedPeriod = min(blockLength, longestBlock)
+      engine.prepare(period: state.pointee.wantedPeriod)
+    }
     state.pointee.engine = .passUnretained(engine)
     self.engine.withLock { $0 = engine }
   }
@@ -136,8 +141,8 @@ public final class PluginProcessor: @unchecked Sendable {
     }
   }
 
-  /// Processes a block. One that nothing was prepared for is silent: the second of the same length in a row asks the worker
-  /// to prepare for it, and the first after `activate` does, if none was given there.
+  /// Processes a block, in periods that filters are prepared for (`PluginProcessor+Lengths.swift`). Where there are none, it
+  /// is silent, and the worker is asked for them.
   ///
   /// Thread: audio.
   @_noLocks @_noAllocation
@@ -145,10 +150,10 @@ public final class PluginProcessor: @unchecked Sendable {
     guard let engine = state.pointee.engine else { return }
     ProcessorCalls.enter()
     let mode = beginRun(engine)
+    let longest = period(for: frames, engine)
     var first = 0
     while first < frames {
-      let count = min(frames &- first, longestBlock)
-      noteLength(count, engine)
+      let count = min(frames &- first, longest)
       process(first, count, engine)
       first &+= count
     }
@@ -216,20 +221,6 @@ public final class PluginProcessor: @unchecked Sendable {
   private func peak(_ output: Int, _ engine: Unmanaged<Engine>) -> Float {
     let peak = engine._withUnsafeGuaranteedRef { $0.heldPeak(output: output) }
     return Float(ProcessorCalls.decibels(amplitude: Double(max(1e-6, peak))))
-  }
-
-  @_noLocks @_noAllocation
-  private func noteLength(_ frames: Int, _ engine: Unmanaged<Engine>) {
-    if engine._withUnsafeGuaranteedRef({ $0.isPrepared(period: frames) }) {
-      state.pointee.oddLength = 0
-      return
-    }
-    let isSecond = state.pointee.oddLength == frames
-    state.pointee.oddLength = frames
-    let isFirst = state.pointee.frame == 0
-    guard isSecond || isFirst else { return }
-    wantedPeriod.store(frames, ordering: .relaxed)
-    state.pointee.wantsWork = true
   }
 
   @_noLocks @_noAllocation

@@ -264,11 +264,12 @@ extension LV2Bundle {
 
   /// `text` between quotes, as Turtle reads it.
   private func quoted(_ text: String) -> String {
-    let escaped = text.map { character in
-      switch character {
-      case "\\", "\"": "\\\(character)"
+    // Scalars: a combining mark behind a quote belongs to its character.
+    let escaped = text.unicodeScalars.map { scalar in
+      switch scalar {
+      case "\\", "\"": "\\\(scalar)"
       case "\n": "\\n"
-      default: String(character)
+      default: String(scalar)
       }
     }
     return "\"\(escaped.joined())\""

@@ -63,7 +63,18 @@ public struct LV2Bundle: Sendable {
   /// Whether this preset's own selection is beyond the controls: a look, a pose, B-format.
   public var startsWithAnotherCase: Bool { !presets.contains { $0.preset.name == preset.name } }
 
-  public var uri: String { "urn:pinna:lv2:\(preset.name)" }
+  /// Feeds are in it: a host that knows a plug-in by its URI expects the same outputs.
+  public var uri: String {
+    let outputs = preset.feeds.reduce(0) { $0 + $1.portNames.count }
+    return "urn:pinna:lv2:\(preset.name)" + (outputs > 0 ? ":\(outputs)" : "")
+  }
+
+  /// Removes from a bundle what an earlier one had and this one has not: filters for other rates.
+  public func removeLeftovers(folder: String) {
+    let own = files.keys.map(PluginFilters.fileName)
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    where name.hasPrefix(PluginFilters.filePrefix) && !own.contains(name) { unlink("\(folder)/\(name)") }
+  }
 
   /// Writes the files of the bundle into an empty folder.
   /// - Parameter library: the path of the plug-in's library. It is linked where the disk can, or else copied.
@@ -72,7 +83,10 @@ public struct LV2Bundle: Sendable {
       try Data(filters.bytes).write(
         to: URL(fileURLWithPath: "\(folder)/\(PluginFilters.fileName(sampleRate: rate))"))
     }
-    for (name, text) in [("uri", uri + "\n"), ("plugin.ttl", pluginTurtle), (Self.lastFile, manifestTurtle)] {
+    let ports = files.values.first.map { "ports \($0.microphones) \($0.outputs)\n" } ?? ""
+    for (name, text) in [
+      ("uri", uri + "\n" + ports), ("plugin.ttl", pluginTurtle), (Self.lastFile, manifestTurtle),
+    ] {
       try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
     }
     let target = "\(folder)/\(Self.libraryFile)"

@@ -42,7 +42,7 @@ final class PluginHost {
   /// A folder as a bundle has it.
   static func bundle(_ filters: [PluginFilters], uri: String = "urn:test:plugin") throws -> TemporaryFolder {
     let folder = try TemporaryFolder()
-    try folder.write(uri + "\n", to: "uri")
+    try folder.write("\(uri)\nports \(filters[0].microphones) \(filters[0].outputs)\n", to: "uri")
     for one in filters {
       try Data(one.bytes).write(
         to: URL(filePath: "\(folder.path)/\(PluginFilters.fileName(sampleRate: one.sampleRate))"))

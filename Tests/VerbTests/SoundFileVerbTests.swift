@@ -308,15 +308,15 @@ import Testing
 
   // MARK: Memory
 
-  /// The most memory that a program has had in kB, until it ends.
+  /// The most memory that a program has had in kB, shortly before it ends.
   private func peak(_ words: String...) throws -> (kilobytes: Int, outcome: Program.Outcome) {
     let program = try Program(
       try PinnaHome.binary(), words,
       environment: home.home.environment.merging(["XDG_CACHE_HOME": home.cacheFolder]) { $1 })
     var peak = 0
     while program.isRunning {
-      peak = max(peak, (try? program.residentMemory()) ?? 0)
-      usleep(20_000)
+      peak = max(peak, (try? program.mostMemory()) ?? 0)
+      usleep(1000)
     }
     return (peak, try #require(program.wait(seconds: 1)))
   }
@@ -331,7 +331,9 @@ import Testing
     let (short, output) = (try write(Self.noise, to: "in.wav"), home.path + "/out.wav")
     // The first one designs the filters.
     #expect(try home.pinna("render", "--preset", "pair", short, output).status == 0)
-    let least = try peak("render", "--preset", "pair", short, output).kilobytes
+    // Of so short a run, a look may see only the beginning: of several, the last one counts.
+    let least = try (0..<5).map { _ in try peak("render", "--preset", "pair", short, output).kilobytes }
+      .max()!
     let rendered = try peak("render", "--preset", "pair", "--json", input, output)
     #expect(try rendered.outcome.json()["frames"] as? Int == bytes / 4, "\(rendered.outcome)")
     #expect(rendered.kilobytes < least + 30_000, "\(rendered.kilobytes) and \(least) kB")

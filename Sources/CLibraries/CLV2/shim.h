@@ -11,3 +11,12 @@
 static inline void pinna_lv2_log(const LV2_Log_Log *log, LV2_URID type, const char *text) {
   log->printf(log->handle, type, "%s\n", text);
 }
+
+// dladdr(3), which the headers hide from Swift: the file that an address was loaded from.
+typedef struct {
+  const char *file;
+  void *base;
+  const char *symbol;
+  void *address;
+} pinna_loaded_file;
+extern int pinna_dladdr(const void *, pinna_loaded_file *) __asm__("dladdr");

@@ -86,6 +86,7 @@ struct ExportPlugin {
           + "can be a feed of the preset")
     }
     try target.write(last: LV2Bundle.lastFile) { try bundle.write(folder: $0, library: library) }
+    bundle.removeLeftovers(folder: target.path)
     let list = rates.map(\.description).joined(separator: ", ")
     return (
       ["folder": target.path, "uri": bundle.uri, "device": device.name, "sampleRates": rates],

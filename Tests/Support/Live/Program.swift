@@ -114,9 +114,14 @@ public final class Program {
 
 extension Program {
   /// The resident memory of the running program in kB.
-  public func residentMemory() throws -> Int {
+  public func residentMemory() throws -> Int { try memory("VmRSS") }
+
+  /// The most that it has had so far, in kB.
+  public func mostMemory() throws -> Int { try memory("VmHWM") }
+
+  private func memory(_ field: String) throws -> Int {
     let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
-    let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS") }
+    let line = status.split(separator: "\n").first { $0.hasPrefix(field) }
     guard let memory = line?.split(separator: " ").compactMap({ Int($0) }).first else {
       throw SupportError("process \(pid) has no resident memory")
     }
