@@ -58,8 +58,10 @@ struct PageOpener {
     let path = RuntimeFile.path(name: name, kind: Self.kind)
     repeat {
       // In this order: a Pinna that was killed leaves its file, and the next one replaces it before it answers.
-      if try isRunning(), let text = SmallFile.text(path, limit: 4096) {
-        return text.filter { !$0.isNewline }
+      if try isRunning(), let text = SmallFile.text(path, limit: 4096)?.filter({ !$0.isNewline }),
+        text.hasPrefix("http://127.0.0.1:"), text.allSatisfy({ $0.isASCII && !$0.isWhitespace })
+      {
+        return text
       }
       if let unit, unit.hasFailed {
         throw Failure(.failed, "\(unit.name).service has failed; see: journalctl --user -u \(unit.name)")

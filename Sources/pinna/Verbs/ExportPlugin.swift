@@ -53,7 +53,9 @@ struct ExportPlugin {
       let written = try write(preset, try arguments.withHRTF(plain), given.isEmpty ? Self.rates : given)
       return arguments.print(json: written.json, text: written.text)
     }
-    let written = try presets.deviceNames().map { name in
+    // The last folder is that of what ships.
+    let shipped = PresetLibrary(folders: Array(presets.folders.suffix(1)))
+    let written = try shipped.deviceNames().map { name in
       let device = try presets.device(named: name)
       let named = try? presets.preset(named: name)
       let preset = named?.device == name ? named! : Preset(of: device)
