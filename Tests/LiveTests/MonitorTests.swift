@@ -228,6 +228,8 @@ extension LiveTests {
         #expect(colours.contains(where: screen.contains), "\(screen)")
       }
       let tmux = try monitor(graph, 80, 24, ["NO_COLOR": "1", "LANG": "C"])
+      // The picture comes last.
+      try tmux.wait(for: "+---")
       let screen = try tmux.screen(hasColours: true)
       // tmux itself writes 39 and 49: the terminal's own colours.
       #expect(screen.firstMatch(of: /\u{1B}\[[34][0-7]/) == nil, "\(screen)")
