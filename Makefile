@@ -15,7 +15,7 @@ export OPENBLAS_NUM_THREADS = 1
 TESTS = .build/release/pinnaPackageTests.xctest --testing-library swift-testing
 SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread
 # Slow tests on one thread, in which ThreadSanitizer can find nothing.
-ONE_THREAD = ConvolutionTests/|PeriodChangeTests/|FakeEngineTests/|OneTimeNameTests/
+ONE_THREAD = ConvolutionTests/|PeriodChangeTests/|FakeEngineTests/|OneTimeNameTests/|PluginTests/(odd|regular|anyLength|file)
 SANITIZE_ADDRESS = --scratch-path .build/asan --sanitize=address
 
 ## Install what is missing, build, and show it at work in under a minute.

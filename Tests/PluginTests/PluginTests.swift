@@ -187,7 +187,7 @@ import Testing
 
   @Test("after a minute of one length, blocks of it are played whole, without a gap")
   func regular() throws {
-    let played = try play(blocks: [100] + [Int](repeating: 8192, count: 76), rate: 8000)
+    let played = try play(blocks: [100] + [Int](repeating: 2048, count: 251), rate: 8000)
     #expect(played.silent == [] && played.error < 2e-5)
   }
 
