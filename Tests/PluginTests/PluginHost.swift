@@ -59,10 +59,13 @@ final class PluginHost {
     controls values: [PluginControl: Float] = [:]
   ) {
     features = HostMemory(hasWorker ? worker : nil, nominal: nominal)
-    guard let library = libraryDescriptor(folder + "/", features.list),
-      let descriptor = library.pointee.get_plugin(library.pointee.handle, 0),
+    guard let library = libraryDescriptor(folder + "/", features.list) else { return nil }
+    guard let descriptor = library.pointee.get_plugin(library.pointee.handle, 0),
       let handle = descriptor.pointee.instantiate(descriptor, rate, folder + "/", features.list)
-    else { return nil }
+    else {
+      library.pointee.cleanup(library.pointee.handle)
+      return nil
+    }
     (self.library, self.descriptor, self.handle) = (library, descriptor, handle)
     controls = .allocate(capacity: PluginControl.allCases.count)
     controls.initialize(repeating: 0, count: PluginControl.allCases.count)

@@ -247,7 +247,10 @@ import Testing
                 nominal: n % 2 == 0 ? 512 : nil)
             else { continue }
             let played = host.play(
-              sound, blocks: (0..<10).map { _ in Int.random(in: 1...8192, using: &random) } + [512, 512, 512]
+              sound,
+              blocks: [8192, 8192, 256, 256, 256, 256].map { Int.random(in: 1...$0, using: &random) } + [
+                512, 512, 512,
+              ]
             ) { _, host in
               host[.dataSource] = Float.random(in: -1...2, using: &random)
               host[.pattern] = Float.random(in: -1...2, using: &random)
