@@ -23,7 +23,7 @@ final class Instance {
         let filters = try PluginFilters(
           path: Bundle.path(PluginFilters.fileName(sampleRate: whole), in: folder))
         guard filters.sampleRate == whole else {
-          throw PluginError("its filters are for \(filters.sampleRate) Hz")
+          throw PluginError("its filters are for \(filters.sampleRate) Hz; export the plug-in again")
         }
         guard
           Bundle.lines(folder: folder)?.dropFirst().first == "ports \(filters.microphones) \(filters.outputs)"
@@ -32,9 +32,7 @@ final class Instance {
         }
         return Unmanaged.passRetained(Instance(PluginProcessor(filters), features)).toOpaque()
       } catch {
-        features.log(
-          "Pinna cannot run at \(whole) Hz: \(error); pinna export --to lv2 --sample-rate writes filters for other rates"
-        )
+        features.log("Pinna cannot run at \(whole) Hz: \(error)")
         return nil
       }
     }

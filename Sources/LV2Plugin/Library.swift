@@ -61,12 +61,11 @@ final class Bundle {
     free(uri)
   }
 
-  /// The lines of that file; nil if there is none, or it is something else.
+  /// The lines of that file; nil if it cannot be read.
   static func lines(folder: String) -> [String]? {
-    let path = path(uriFile, in: folder)
-    var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    return SmallFile.text(path, limit: 1024)?.split(whereSeparator: \.isNewline).map { String($0) }
+    SmallFile.text(path(uriFile, in: folder), limit: 1024)?.split(whereSeparator: \.isNewline).map {
+      String($0)
+    }
   }
 
   static func path(_ file: String, in folder: String) -> String {

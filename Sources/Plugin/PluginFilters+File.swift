@@ -39,12 +39,14 @@ extension PluginFilters {
   public init(path: String) throws(PluginError) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
-      throw PluginError("cannot open \(path): \(String(cString: strerror(errno)))")
+      throw PluginError(
+        "cannot open \(path): \(String(cString: strerror(errno))); pinna export --to lv2 --sample-rate writes filters for a rate"
+      )
     }
     defer { close(descriptor) }
     guard let bytes = Descriptor.readAll(descriptor, limit: Self.mostBytes), bytes.count < Self.mostBytes
     else {
-      throw PluginError("cannot read \(path)")
+      throw PluginError("cannot read \(path); export the plug-in again")
     }
     guard let filters = PluginFilters(bytes) else {
       throw PluginError("\(path) is not as Pinna wrote it; export the plug-in again")
@@ -85,7 +87,7 @@ extension PluginFilters {
       } else if words.first == "feed", words.count == 4, let gain = Float(words[1]),
         let corner = Double(words[2]),
         let outputs = Int(words[3]), gain.isFinite, (1...25).contains(outputs),
-        corner == 0 || HighPass.range.contains(corner), feeds.count < 15
+        corner == 0 || HighPass.range.contains(corner), feeds.count < Engine.mostFeeds
       {
         feeds.append((gain, corner, outputs))
       } else {
@@ -93,7 +95,8 @@ extension PluginFilters {
       }
     }
     let outputs = cases.reduce(0) { $0 + $1[3] } + feeds.reduce(0) { $0 + $1.outputs }
-    guard feeds.reduce(0, { $0 + $1.outputs }) <= 62, reader.bytes.count == 4 * outputs * microphones * taps
+    guard feeds.reduce(0, { $0 + $1.outputs }) <= Engine.mostFeedOutputs,
+      reader.bytes.count == 4 * outputs * microphones * taps
     else { return nil }
     func filters(_ outputs: Int) -> [[[Float]]]? {
       let filters = (0..<outputs).map { _ in (0..<microphones).map { _ in reader.floats(taps) } }

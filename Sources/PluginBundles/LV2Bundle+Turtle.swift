@@ -8,7 +8,7 @@ import Text
 extension LV2Bundle {
   private var prefixes: String {
     [
-      "atom: <http://lv2plug.in/ns/ext/atom#>", "bufsz: <http://lv2plug.in/ns/ext/buf-size#>",
+      "bufsz: <http://lv2plug.in/ns/ext/buf-size#>",
       "doap: <http://usefulinc.com/ns/doap#>", "log: <http://lv2plug.in/ns/ext/log#>",
       "lv2: <http://lv2plug.in/ns/lv2core#>", "opts: <http://lv2plug.in/ns/ext/options#>",
       "pg: <http://lv2plug.in/ns/ext/port-groups#>", "pprops: <http://lv2plug.in/ns/ext/port-props#>",

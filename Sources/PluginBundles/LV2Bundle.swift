@@ -36,6 +36,7 @@ public struct LV2Bundle: Sendable {
     first.setLevel(of: preset)
     var files: [Int: PluginFilters] = [:]
     for bank in banks {
+      var own = first
       let cases = offer.cases(of: bank)
       let feeds = try preset.feeds.map { (feed) throws(Unsupported) in
         try PluginFilters.Feed(feed, of: bank)
@@ -43,14 +44,14 @@ public struct LV2Bundle: Sendable {
       guard let wanted = cases.first(where: { $0.matches(first) }) ?? cases.first else {
         throw Unsupported("no case of \(device.name) is usable at \(bank.sampleRate) Hz; leave out that rate")
       }
-      (first.dataSource, first.pattern) = (wanted.dataSource, wanted.pattern)
-      first.orientation = wanted.orientation ?? first.orientation
+      (own.dataSource, own.pattern) = (wanted.dataSource, wanted.pattern)
+      own.orientation = wanted.orientation ?? own.orientation
       files[bank.sampleRate] = PluginFilters(
         sampleRate: bank.sampleRate, delayFrames: bank.delayFrames, microphones: bank.microphones.count,
         taps: bank.tapCount, dataSources: offer.dataSources.count, patterns: offer.patterns.count,
-        orientations: offer.orientations.count, initial: first, cases: cases, feeds: feeds)
+        orientations: offer.orientations.count, initial: own, cases: cases, feeds: feeds)
     }
-    (self.files, initial) = (files, first)
+    (self.files, initial) = (files, files[banks[0].sampleRate]!.initial)
   }
 
   /// In a folder of LV2 bundles.

@@ -2,10 +2,11 @@ import Glibc
 
 /// Small files whole. Those in /proc and /sys have no meaningful size: they are read until their end.
 package enum SmallFile {
-  /// The text of the file at `path`; nil if it cannot be opened or read. Bytes that are not UTF-8 become U+FFFD.
+  /// The text of the file at `path`; nil if it cannot be opened or read. Bytes that are not UTF-8 become U+FFFD. Does not
+  /// wait for what a pipe may bring.
   /// - Parameter limit: the number of bytes after which nothing is read.
   package static func text(_ path: String, limit: Int = .max) -> String? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     return Descriptor.readAll(descriptor, limit: limit).map { String(decoding: $0, as: UTF8.self) }

@@ -193,7 +193,7 @@ import Testing
 
   @Test(
     "a rate without filters, a missing or a damaged file is refused",
-    arguments: ["rate", "gone", "damaged", "cut", "empty", "ports"])
+    arguments: ["rate", "gone", "damaged", "cut", "empty", "ports", "pipe"])
   func refused(what: String) throws {
     let filters = PluginHost.filters()
     let folder = try PluginHost.bundle([filters])
@@ -206,6 +206,9 @@ import Testing
       try Data(bytes).write(to: URL(filePath: file))
     case "cut": try Data(bytes.dropLast()).write(to: URL(filePath: file))
     case "empty": try Data().write(to: URL(filePath: file))
+    case "pipe":
+      try FileManager.default.removeItem(atPath: folder.path + "/uri")
+      mkfifo(folder.path + "/uri", 0o600)
     case "ports": try folder.write("urn:test:plugin\nports 3 2\n", to: "uri")
     default: break
     }

@@ -104,7 +104,7 @@ import Testing
       ("laptop", "--size 50,200,6", 0, ""),
       ("laptop-four", "--size 100,200,6", 1, "--size WIDTH,HEIGHT,DEPTH"),
       ("laptop-vendor", "--size 300,200,6", 1, "leave out --size"),
-      ("laptop", "--card PCH", 1, "there is sofhdadsp"),
+      ("laptop", "--card PCH", 1, "no sound card \"PCH\" captures sound; use one of: sofhdadsp"),
       ("webcam", "", 1, "no sound card of this computer has digital microphones"),
       ("laptop", "--card 0", 0, ""),
     ] {

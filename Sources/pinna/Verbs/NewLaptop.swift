@@ -70,7 +70,9 @@ extension Verb {
       guard let card = cards.first(where: { String($0.index) == word || $0.id == word }) else {
         throw Failure(
           .failed,
-          "there is no sound card \(word.quoted) that captures; there is \(cards.isEmpty ? "none" : cards.map(\.id).joined(separator: ", "))"
+          "no sound card \(word.quoted) captures sound; "
+            + (cards.isEmpty
+              ? "no card of this computer does" : "use one of: \(cards.map(\.id).joined(separator: ", "))")
         )
       }
       return card
