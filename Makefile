@@ -8,7 +8,7 @@ PROGRAM = .build/pinna
 # The plug-in of LV2 hosts, with Swift's libraries in it: hosts that run it have none.
 LIBRARY = .build/pinna-lv2.so
 
-.PHONY: check plugin install uninstall deb deb-test arm64-test arm64-cost mutations bench views listen run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
+.PHONY: check plugin install uninstall deb deb-test arm64-test arm64-cost mutations bench views listen scenes run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
 
 # Designs have a thread per core; those of OpenBLAS would wait for each other beside them.
 export OPENBLAS_NUM_THREADS = 1
@@ -223,11 +223,20 @@ pictures: install-packages $(PROGRAM)
 	sh tools/page-picture $(PROGRAM) docs/pictures/page.png
 
 ## Eight comparisons to judge by ear, in five minutes with headphones: plain microphones, Pinna, the listener's own ears.
-## Also a blind test of today's filters against earlier ones: the last release's, or BEFORE's (tools/listen).
+## Also a blind test of today's filters against earlier ones: the last release's, or BEFORE's; BEFORE=linear: adaptive stereo
+## against linear filters (tools/listen).
 listen: PACKAGES = python3-numpy espeak-ng ffmpeg
 listen: install-packages $(PROGRAM)
 	@echo "== Comparisons into .build/listen (takes two or three minutes)"
 	@/usr/bin/python3 tools/listen
+
+## Stereo that follows the sound beside linear filters, in scenes whose parts are known: a table (tools/scenes).
+## PINNA_EVERY_SCENE=1: every case of the phone, more devices, three seeds.
+scenes: PACKAGES = alsa-utils
+scenes: install-packages
+	swift build -c release --product pinna # Reads SOFA files; adaptive-scenes looks for it beside itself.
+	swift build -c release --product adaptive-scenes
+	@sh tools/scenes $(ORACLE)
 
 ## The engine against zita-convolver, in turn on the same matrix; fails where a goal is missed. Wants a quiet machine.
 ## BENCH_PAGE=docs/performance.md writes the table of that page, too.

@@ -92,6 +92,12 @@ let package = Package(
     .target(
       name: "FilterDesign",
       dependencies: ["Acoustics", "Manifolds", "HeadResponses", "Numerics", "CLapack"]),
+    // Stereo filters that follow the sound: who is where, and what the linear filters lack there.
+    .target(
+      name: "Adaptation",
+      dependencies: [
+        "Acoustics", "FilterDesign", "Manifolds", "HeadResponses", "Numerics", "Realtime", "Threads",
+      ]),
     .target(
       name: "Figures",
       dependencies: ["Acoustics", "FilterDesign", "Manifolds", "HeadResponses", "Numerics", "CLapack"]),
@@ -115,7 +121,7 @@ let package = Package(
     // What the engine plays, without a server: `render` and the guided check need no JACK.
     .target(
       name: "Rendering",
-      dependencies: ["Acoustics", "FilterBanks", "FilterDesign", "Numerics", "Realtime"]),
+      dependencies: ["Acoustics", "Adaptation", "FilterBanks", "FilterDesign", "Numerics", "Realtime"]),
     .target(
       name: "Simulation",
       dependencies: ["Text", "Acoustics", "AudioFiles", "Manifolds", "Numerics", "Realtime", "Presets"]),
@@ -124,7 +130,8 @@ let package = Package(
       name: "ArrayCheck", dependencies: ["Acoustics", "AudioFiles", "Manifolds", "Numerics", "Realtime"]),
     // The guided check without a server: its sound, what is expected, the verdict.
     .target(
-      name: "GuidedCheck", dependencies: ["Text", "Acoustics", "AudioFiles", "Rendering", "Simulation"]),
+      name: "GuidedCheck",
+      dependencies: ["Text", "Acoustics", "Adaptation", "AudioFiles", "Rendering", "Simulation"]),
     .target(name: "Recording", dependencies: ["Text", "Acoustics", "AudioFiles", "Realtime", "Threads"]),
     .target(name: "JackClient", dependencies: ["CJack", "CRealtime", "Realtime", "Threads"]),
     // What Pinna and its remote controls tell each other: OSC, methods, changes, answers, the client's end of the control
@@ -141,7 +148,8 @@ let package = Package(
     .target(
       name: "JackWorld",
       dependencies: [
-        "Acoustics", "FilterDesign", "JackClient", "Messages", "Numerics", "Presets", "Processor", "Realtime",
+        "Acoustics", "Adaptation", "CRealtime", "FilterDesign", "JackClient", "Messages", "Numerics",
+        "Presets", "Processor", "Realtime",
         "Recording", "Rendering", "Threads",
       ]),
     // Everything that steers the processor: the server's end of the control socket, UDP, sessions, MIDI, session managers.
@@ -193,7 +201,8 @@ let package = Package(
         "Processor",
         "Messages",
         "JackTools", "JackClient", "PluginBundles",
-        "Recording", "Simulation", "Rendering", "FilterBanks", "Diagnosis", "Detection", "Presets", "Figures",
+        "Recording", "Simulation", "Rendering", "Adaptation", "FilterBanks", "Diagnosis", "Detection",
+        "Presets", "Figures",
         "FilterDesign",
         "HeadResponses", "Manifolds",
         "Measurements", "Numerics", "FasterKernels", "Realtime", "AudioFiles", "Plots", "Acoustics",
@@ -233,6 +242,16 @@ let package = Package(
         "Acoustics",
       ],
       path: "Tests/Figures"),
+    // Adaptive filters over given scenes, for the judge in numpy.
+    .executableTarget(
+      name: "adaptive-scenes",
+      dependencies: [
+        "Adaptation", "Acoustics", "AudioFiles", "FilterBanks", "FilterDesign", "HeadResponses", "Manifolds",
+        "FasterKernels",
+        "Presets", "Realtime",
+      ],
+      path: "Tests/AdaptiveScenes",
+      exclude: ["judge.py", "talkers.py"]),
     // The parsers of what others write, for the tests and for libFuzzer.
     .target(
       name: "FuzzSupport",
@@ -259,7 +278,10 @@ let package = Package(
     .target(name: "AllocationCount", path: "Tests/AllocationCount", publicHeadersPath: "include"),
     .executableTarget(
       name: "allocations",
-      dependencies: ["AllocationCount", "CFiles", "Realtime", "FasterKernels", "TestSupport"],
+      dependencies: [
+        "Acoustics", "Adaptation", "AllocationCount", "CFiles", "Presets", "Realtime", "FasterKernels",
+        "TestSupport",
+      ],
       path: "Tests/Allocations"),
     .testTarget(name: "TextTests", dependencies: ["Text"], swiftSettings: waiting),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime", "FasterKernels", "TestSupport"]),
@@ -272,6 +294,12 @@ let package = Package(
         "pinna", "FilterBanks", "Figures", "FilterDesign", "HeadResponses", "Manifolds", "Measurements",
         "Numerics", "CLapack",
         "FigureSupport", "Presets", "Acoustics", "AudioFiles", "TestSupport",
+      ]),
+    .testTarget(
+      name: "AdaptationTests",
+      dependencies: [
+        "pinna", "Adaptation", "Rendering", "Realtime", "FilterBanks", "FilterDesign", "HeadResponses",
+        "Manifolds", "Numerics", "Presets", "Acoustics", "TestSupport",
       ]),
     // No JACK in its dependencies.
     .testTarget(

@@ -6,7 +6,7 @@ import Realtime
 
 /// What can be measured.
 enum Command: String, CaseIterable {
-  case periods, scale, layouts, engines, live, plugin
+  case periods, scale, layouts, engines, live, plugin, adapt
   case periodChanges = "period-changes"
 
   private var summary: String {
@@ -16,6 +16,7 @@ enum Command: String, CaseIterable {
     case .layouts: "all layouts of the convolver, beside what the model expects of each"
     case .engines: "how many engines one core runs in real time"
     case .live: "the callback on a private server, alternating with an idle client"
+    case .adapt: "periods with filters that follow the sound beside periods of the linear engine, in turn"
     case .plugin: "a block of the plug-in beside a period of the engine, in turn"
     case .periodChanges: "the longest callback after a change of period; status 1 where a goal is missed"
     }
@@ -30,6 +31,7 @@ enum Command: String, CaseIterable {
     case .layouts: Self.shape + ["--isa", "--l2"]
     case .engines: Self.shape + ["--isa", "--json"]
     case .live: Self.shape + ["--periods", "--isa", "--json"]
+    case .adapt: Self.shape + ["--periods", "--json"]
     case .plugin: Self.shape + ["--periods", "--json"]
     case .periodChanges: Self.shape + ["--isa", "--l2", "--json"]
     }
@@ -77,6 +79,12 @@ enum Command: String, CaseIterable {
       let times = try LiveTimes(shape ?? LiveTimes.usual, set, periods: try options.periods() ?? 100_000)
       print(options.isJSON ? times.json.text : times.table)
       return times.isWithinLimit
+    case .adapt:
+      let rounds = try options.periods() ?? 20_000
+      let results = (shape.map { [$0] } ?? AdaptationTimes.usual).map {
+        AdaptationTimes($0, rounds: rounds)
+      }
+      Self.show(results.map(\.json), options, table: AdaptationTimes.table(results))
     case .plugin:
       let rounds = try options.periods() ?? 20_000
       let results = (shape.map { [$0] } ?? EngineTimes.usual).map {

@@ -33,17 +33,18 @@ final class EngineTimes {
   ///   - otherPeriod: the longest of other periods that `timeOnePeriod` is asked for.
   ///   - caches: those for which the engine chooses its layout.
   ///   - layout: which of its possible layouts; nil for the one that it chooses.
+  ///   - adapts: whether its filters can follow the sound.
   init(
     _ shape: Partitioning, _ instructionSet: InstructionSet, otherPeriod: Int = 0,
     caches: ProcessorCaches = .current,
-    layout: Int? = nil
+    layout: Int? = nil, adapts: Bool = false
   ) {
     self.shape = shape
     self.instructionSet = instructionSet
     let before = Self.bytesInUse()
     engine = Engine(
       microphones: shape.microphones, taps: shape.taps, sampleRate: Self.sampleRate,
-      instructionSet: instructionSet, caches: caches)
+      instructionSet: instructionSet, caches: caches, adapts: adapts)
     if let layout { engine.layoutOverride = engine.layouts(period: shape.period)[layout] }
     var noise = SystemRandomNumberGenerator()
     func filters() -> FilterSet {
@@ -78,6 +79,9 @@ final class EngineTimes {
     inputs.deallocate()
     outputs.deallocate()
   }
+
+  /// The set that plays.
+  var playingSet: FilterSet { sets[playing] }
 
   var deadline: Double { 1e6 * Double(shape.period) / Self.sampleRate }
   var steady: Percentiles { Percentiles(steadyTimes) }

@@ -50,6 +50,9 @@ public enum PolarPattern: String, NamedWord, Codable {
   /// Whether it depends on how the device is held: stereo and B-format do, mono patterns do not.
   public var isOriented: Bool { omnidirectionalPart == nil }
 
+  /// Whether it can look in a direction.
+  public var hasLook: Bool { !isOriented && self != .omnidirectional }
+
   /// The number of output channels, which the seeds report as input channels: 1 for mono patterns, 2 for stereo,
   /// (order + 1)² for B-format.
   public var outputs: Int {

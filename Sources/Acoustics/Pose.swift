@@ -50,10 +50,11 @@ public struct Pose: Hashable, Sendable {
   }
 }
 
-/// What of a selection follows the pose that comes in while Pinna runs, from a head tracker or a gimbal.
+/// What of a selection follows the pose that comes in while Pinna runs, from a head tracker or a gimbal; `talker`: its look
+/// follows who speaks.
 public enum Followed: String, NamedWord, Codable, Comparable {
-  case roll, yaw, look
-  public static let kind = "angle to follow"
+  case roll, yaw, look, talker
+  public static let kind = "thing to follow"
 
   public static func < (a: Followed, b: Followed) -> Bool { a.rawValue < b.rawValue }
 }

@@ -90,25 +90,48 @@ struct Rotation {
 }
 
 extension Selection {
-  /// What is played while the tracker has a pose: what follows it turns, in steps.
-  public func following(_ tracked: TrackedPose?, on device: Device) -> Selection {
+  /// What is played while the tracker has a pose and somebody speaks: what follows them turns, in steps.
+  /// - Parameter talker: a unit vector of the device frame; nil before somebody has spoken.
+  public func following(
+    _ tracked: TrackedPose?, talker: SIMD3<Double>? = nil, on device: Device
+  ) -> Selection {
     var turned = self
     turned.follows = []
     if polarPattern.isOriented { turned.look = nil } else { turned.pose = .none }
+    if follows.contains(.talker), polarPattern.hasLook, let direction = talker.flatMap(Direction.init) {
+      turned.look = look(at: direction, on: device)
+      return turned
+    }
     guard let tracked, !follows.isEmpty else { return turned }
     if polarPattern.isOriented {
       // Finer than anybody hears, and few enough to keep.
       turned.pose = Pose(
         roll: follows.contains(.roll) ? tracked.roll.rounded() : pose.roll,
         yaw: follows.contains(.yaw) ? tracked.yaw.rounded() : pose.yaw)
-    } else if follows.contains(.look), polarPattern != .omnidirectional {
-      func grid(_ degrees: Double) -> Double { (degrees / Pose.step).rounded() * Pose.step }
-      let azimuth = grid((look?.azimuth ?? 0) + tracked.yaw)
-      let frame = (try? device.dataSource(named: dataSource)).map { device.frame(of: $0, inputOrientation) }
-      let hasHeight = frame.map { device.hasHeight(along: $0.up) } ?? false
-      let elevation = hasHeight ? grid((look?.elevation ?? 0) + tracked.pitch) : look?.elevation ?? 0
-      turned.look = Look(azimuth: Angle.turned(azimuth), elevation: max(-90, min(90, elevation)))
+    } else if follows.contains(.look), polarPattern.hasLook {
+      let look = look ?? .ahead
+      let hasHeight = frame(on: device).map { device.hasHeight(along: $0.up) } ?? false
+      turned.look = look.turned(left: tracked.yaw, up: hasHeight ? tracked.pitch : 0).onGrid(hasHeight)
     }
     return turned
+  }
+
+  private func look(at direction: Direction, on device: Device) -> Look? {
+    guard let frame = frame(on: device) else { return look }
+    let hasHeight = device.hasHeight(along: frame.up)
+    let found = Look(direction, from: frame).onGrid(hasHeight)
+    return hasHeight ? found : Look(azimuth: found.azimuth, elevation: look?.elevation ?? 0)
+  }
+
+  private func frame(on device: Device) -> HeadFrame? {
+    (try? device.dataSource(named: dataSource)).map { device.frame(of: $0, inputOrientation) }
+  }
+}
+
+extension Look {
+  /// The nearest look that filters are designed for while something moves.
+  fileprivate func onGrid(_ hasHeight: Bool) -> Look {
+    func grid(_ degrees: Double) -> Double { (degrees / Pose.step).rounded() * Pose.step }
+    return Look(azimuth: grid(azimuth), elevation: hasHeight ? grid(elevation) : elevation)!
   }
 }

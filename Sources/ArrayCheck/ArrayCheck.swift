@@ -140,7 +140,8 @@ extension CheckedRecording {
 
 extension CaptureShift {
   /// What sound on channels without a microphone may hide: the capture is shifted, and loopback channels are not
-  /// silent. Then the sound fits the device with all microphones elsewhere, and does not where they should be.
+  /// silent. Then the sound fits the device with all microphones elsewhere, and does not where they should be. Loopback
+  /// channels that play the same sound are a pair of microphones there; the others may fit as well.
   /// - Returns: by how many channels; nil if it is not shifted.
   fileprivate func offset(
     of recording: CheckedRecording, against given: ArrayVerdict, _ progress: (@Sendable (Double) -> Void)?
@@ -148,10 +149,13 @@ extension CaptureShift {
     let faults: Set<Finding.Kind> = [.dead, .doubled, .inverted, .swapped, .permuted, .level, .late]
     func hasFaults(_ verdict: ArrayVerdict) -> Bool { verdict.findings.contains { faults.contains($0.kind) } }
     guard hasFaults(given) else { return nil }
+    let gain = 1 + Thresholds.clearGain
+    let isDoubled = given.findings.contains { $0.kind == .doubled }
+    let least = (given.order?.fit ?? 0) * (isDoubled ? 1 / gain : gain)
     for offset in offsets {
       let other = try ArrayCheck.judged(CheckedRecording(recording, shiftedBy: offset), progress)
       guard !hasFaults(other), let fit = other.order?.fit else { continue }
-      if fit > (1 + Thresholds.clearGain) * (given.order?.fit ?? 0) { return offset }
+      if fit > least { return offset }
     }
     return nil
   }

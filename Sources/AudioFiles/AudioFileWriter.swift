@@ -205,7 +205,7 @@ public final class AudioFileWriter {
   /// and the header counts the frames written. Otherwise a take's file stays `.part`, for `pinna takes repair`; any
   /// other file is removed.
   /// - Parameter cues: named places. If they cannot be written, the file has its sound, and no cues.
-  /// - Parameter private: the content of Pinna's own chunk, which begins with "v001"; empty for none. It goes where the
+  /// - Parameter private: the content of Pinna's own chunk, which begins with its version, as "v002"; empty for none. It goes where the
   ///   cues go.
   /// - Returns: whether the file has all cues.
   @discardableResult

@@ -52,7 +52,8 @@ enum WAVCues {
     func number(_ at: Int) -> Int { (0..<4).reduce(0) { $0 | Int(head[at + $1]) << (8 * $1) } }
     // The length belongs to the number of cues, so that samples are not taken for them.
     if head[0..<4].elementsEqual("cue ".utf8) { return number(4) == 4 + 24 * number(8) }
-    return head.elementsEqual("pnna".utf8 + head[4..<8] + "v001".utf8)
+    let isVersion = head[8] == UInt8(ascii: "v") && head[9...].allSatisfy { 48...57 ~= $0 }
+    return head[0..<4].elementsEqual("pnna".utf8) && isVersion
   }
 
   private static func chunks(_ cues: [WAVCue]) -> [UInt8] {

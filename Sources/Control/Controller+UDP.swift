@@ -94,6 +94,6 @@ extension Controller {
 
   /// Sends subscribers what has changed.
   func publish() {
-    udp?.publish(state: processor.stateMessages, levels: processor.levelsMessage)
+    udp?.publish(state: processor.stateMessages, levels: processor.levelsMessages)
   }
 }

@@ -229,6 +229,7 @@ public final class Controller {
     case .status: request.answer(.done(status))
     case .inputs: request.answer(.done(processor.inputsReport))
     case .levels: request.answer(.done(processor.levels))
+    case .talkers: request.answer(.done(try processor.talkersAnswer))
     case .names(let list): try answer(list, words.first, request)
     case .set where words.isEmpty: request.answer(.done(processor.changeReport()))
     case .set: try change(Change.list(words[...]), of: nil, request)

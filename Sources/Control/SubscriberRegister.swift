@@ -101,11 +101,11 @@ package struct SubscriberRegister {
 
   /// Sends the levels to those for whom they are due. Levels that cannot be sent are skipped.
   package mutating func publish(
-    levels: OSCMessage, now: ContinuousClock.Instant, send: (OSCMessage, UDPAddress) -> Bool
+    levels: [OSCMessage], now: ContinuousClock.Instant, send: (OSCMessage, UDPAddress) -> Bool
   ) {
     for n in subscribers.indices
     where subscribers[n].feedback.hasLevels && subscribers[n].nextLevels <= now {
-      _ = send(levels, subscribers[n].destination)
+      for message in levels { _ = send(message, subscribers[n].destination) }
       // After a pause, missed levels are not made up for.
       subscribers[n].nextLevels =
         max(subscribers[n].nextLevels, now - subscribers[n].levelInterval / 2)

@@ -105,7 +105,7 @@ public final class UDPSocket {
 
   /// Sends subscribers of the state `farewell`, and removes the token file.
   package func leave(_ farewell: OSCMessage? = nil) {
-    if let farewell { publish(state: [farewell], levels: nil) }
+    if let farewell { publish(state: [farewell], levels: []) }
     tokenFile.remove()
   }
 
@@ -178,15 +178,15 @@ public final class UDPSocket {
   /// Sends subscribers what has changed.
   /// - Parameters:
   ///   - state: the whole state, one message per path.
-  ///   - levels: nil if there are none.
+  ///   - levels: and what else is sent as often; empty if there are none.
   package func publish(
-    state: @autoclosure () -> [OSCMessage], levels: @autoclosure () -> OSCMessage?,
+    state: @autoclosure () -> [OSCMessage], levels: @autoclosure () -> [OSCMessage],
     now: ContinuousClock.Instant = .now
   ) {
     subscribers.removeExpired(now)
     if subscribers.wantsState { subscribers.publish(state: state(), send: post) }
-    if let due = subscribers.nextLevels, due <= now, let levels = levels() {
-      subscribers.publish(levels: levels, now: now, send: post)
+    if let due = subscribers.nextLevels, due <= now {
+      subscribers.publish(levels: levels(), now: now, send: post)
     }
   }
 

@@ -9,7 +9,7 @@ package struct DesignKey: Sendable {
   /// same.
   package static let designVersion = 9
   /// The same for B-format, whose designs alone have it in their keys.
-  package static let ambisonicsVersion = 1
+  package static let ambisonicsVersion = 2
 
   /// The values, separated by "; ".
   package let text: String

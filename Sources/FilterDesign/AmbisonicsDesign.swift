@@ -11,6 +11,8 @@ import Synchronization
 /// - Noise: ‖w‖² is at most 10 dB above the harmonic's own energy in a diffuse field. At low frequencies, where the array
 ///   is too small for the wavelength, that makes the channels softer. An order that would hardly live within that limit
 ///   has 20 dB.
+/// - Crosstalk: the channels of first order, which carry directions, hear each other's harmonics no more than the array itself
+///   mixes them.
 /// - Equalisation: from where a channel comes within 3 dB of its level, it is raised to it, bin by bin. Above spatial
 ///   aliasing the pattern stays wrong, but the timbre of a diffuse field stays flat.
 /// - Silence: a channel that the array does not hear at all has filters of zeros: height, for an array in a plane.
@@ -99,14 +101,16 @@ package struct AmbisonicsDesign {
     for degree in 0...order {
       try step.reached(Double(degree) / Double(order + 1))
       let own = Array(degree * degree..<(degree + 1) * (degree + 1))
+      func match(_ channel: Int, _ bin: Int, _ limits: HarmonicMatching.NoiseLimits) -> HarmonicMatching.Match
+      {
+        let others = degree == 1 ? own.filter { $0 != channel } : []
+        return HarmonicMatching.match(
+          matches[bin], found[bin][channel], channel: channel, limits: limits,
+          crosstalk: HarmonicCrosstalk(matches[bin], found[bin], channel: channel, others: others))
+      }
       /// Matches of the order's channels within a limit of noise: `[channel][bin]`.
       func matched(_ limit: Decibels) -> [[HarmonicMatching.Match]] {
-        own.map { channel in
-          matches.indices.map { bin in
-            HarmonicMatching.match(
-              matches[bin], found[bin][channel], channel: channel, limits: .init(overHarmonic: limit))
-          }
-        }
+        own.map { channel in matches.indices.map { match(channel, $0, .init(overHarmonic: limit)) } }
       }
       /// The octaves in which an order lives; for an array in a plane, without height.
       func living(_ matched: [[HarmonicMatching.Match]]) -> Int {
@@ -129,7 +133,7 @@ package struct AmbisonicsDesign {
       for (channel, unequalised) in zip(own, best) {
         let isHeard = octaves.means { unequalised[$0].correlation }.contains { $0 >= Self.leastCorrelation }
         guard isHeard else { continue }
-        let equalised = Self.equalised(unequalised, channel: channel, limit: limit, matches, found)
+        let equalised = Self.equalised(unequalised, limit: limit) { match(channel, $0, $1) }
         for bin in matches.indices {
           let row = matches[bin].covarianceEigen.combine(equalised[bin])
           let start = (bin * channels + channel) * weights.microphones
@@ -141,20 +145,20 @@ package struct AmbisonicsDesign {
   }
 
   /// The matches of a channel, raised to the level of its harmonic where they come near it: components by bin.
+  /// - Parameter matched: the match in a bin within other limits.
   private static func equalised(
-    _ unequalised: [HarmonicMatching.Match], channel: Int, limit: Decibels, _ matches: [BinMatching],
-    _ correlations: [[[Complex]]]
+    _ unequalised: [HarmonicMatching.Match], limit: Decibels,
+    matched: (Int, HarmonicMatching.NoiseLimits) -> HarmonicMatching.Match
   ) -> [[Complex]] {
     let levels = unequalised.map { 10 * log10(max($0.level, 1e-12)) }
     let first = levels.indices.dropFirst().first { levels[$0] >= equalised } ?? levels.count
     let limits = HarmonicMatching.NoiseLimits(
       overHarmonic: limit, overReached: Decibels(limit.value + noiseOfEqualisation))
-    return matches.indices.map { bin in
+    return unequalised.indices.map { bin in
       var match = unequalised[bin]
       var share = max(0, min(1, (levels[bin] - Self.unequalised) / (Self.equalised - Self.unequalised)))
       if bin >= first {
-        match = HarmonicMatching.match(
-          matches[bin], correlations[bin][channel], channel: channel, limits: limits)
+        match = matched(bin, limits)
         share = 1
       }
       let gain = -share * max(10 * log10(max(match.level, 1e-12)), -mostEqualisation)

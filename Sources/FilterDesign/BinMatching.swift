@@ -80,18 +80,24 @@ struct BinMatching: @unchecked Sendable {
     zip(correlation, covarianceEigen.values).map { b, eigenvalue in (1 / (eigenvalue + regulariser)) * b }
   }
 
-  /// Finds the smallest regulariser from `smallest` to `largest` whose solution `accepts` approves. The search bisects
-  /// the logarithm and assumes that every larger regulariser is accepted, too.
+  /// Finds the smallest regulariser from `smallest` to `largest` whose solution `accepts` approves.
   /// - Returns: `largest` if no solution is accepted.
   func regulariser(
     of correlation: [Complex], from smallest: Double, to largest: Double, accepts: ([Complex]) -> Bool
   ) -> Double {
-    if smallest <= 0 || accepts(solution(correlation, regulariser: smallest)) { return smallest }
+    regulariser(from: smallest, to: largest) { accepts(solution(correlation, regulariser: $0)) }
+  }
+
+  /// Finds the smallest regulariser from `smallest` to `largest` that `accepts` approves. The search bisects the logarithm
+  /// and assumes that every larger regulariser is accepted, too.
+  /// - Returns: `largest` if none is accepted.
+  func regulariser(from smallest: Double, to largest: Double, accepts: (Double) -> Bool) -> Double {
+    if smallest <= 0 || accepts(smallest) { return smallest }
     var low = log(smallest)
     var high = log(largest)
     for _ in 0..<30 {
       let middle = (low + high) / 2
-      if accepts(solution(correlation, regulariser: exp(middle))) { high = middle } else { low = middle }
+      if accepts(exp(middle)) { high = middle } else { low = middle }
     }
     return exp(high)
   }

@@ -26,7 +26,7 @@ struct HarmonicMatching: Sendable {
   }
 
   /// Smallest and largest regulariser, relative to the mean eigenvalue of the covariance.
-  private static let (least, greatest) = (1e-9, 1e3)
+  static let (least, greatest) = (1e-9, 1e3)
 
   /// The correlation of each channel's harmonic with the microphones: `[channel][eigenvector]`.
   func correlations(_ bin: BinMatching, frequency: Double, origin: Position) -> [[Complex]] {
@@ -35,9 +35,12 @@ struct HarmonicMatching: Sendable {
     return bin.correlation(with: heard, outputs: targets.channels)
   }
 
-  /// - Parameter correlation: of the channel's harmonic with the microphones, as `correlations` returns it.
+  /// - Parameters:
+  ///   - correlation: of the channel's harmonic with the microphones, as `correlations` returns it.
+  ///   - crosstalk: with the other channels; nil if it does not count.
   static func match(
-    _ bin: BinMatching, _ correlation: [Complex], channel: Int, limits: NoiseLimits
+    _ bin: BinMatching, _ correlation: [Complex], channel: Int, limits: NoiseLimits,
+    crosstalk: HarmonicCrosstalk? = nil
   ) -> Match {
     let wanted = SphericalHarmonicTargets.diffuseEnergy(channel)
     let most = limits.overHarmonic.powerRatio * wanted
@@ -48,12 +51,16 @@ struct HarmonicMatching: Sendable {
     }
     let mean = bin.meanEnergy
     guard mean > 0 else { return Match(components: correlation.map { _ in .zero }, level: 0, correlation: 0) }
-    let regulariser = bin.regulariser(of: correlation, from: least * mean, to: greatest * mean) {
-      components in
+    func solution(_ regulariser: Double) -> [Complex] {
+      crosstalk?.solution(correlation, regulariser: regulariser)
+        ?? bin.solution(correlation, regulariser: regulariser)
+    }
+    let regulariser = bin.regulariser(from: least * mean, to: greatest * mean) { regulariser in
+      let components = solution(regulariser)
       let noise = components.reduce(0) { $0 + $1.squaredMagnitude }
       return noise <= most && noise <= mostOverReached * reached(components)
     }
-    let components = bin.solution(correlation, regulariser: regulariser)
+    let components = solution(regulariser)
     let energy = reached(components)
     let product = zip(components, correlation).reduce(0) { $0 + ($1.0.conjugate * $1.1).real }
     return Match(

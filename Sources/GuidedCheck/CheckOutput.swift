@@ -1,4 +1,5 @@
 import Acoustics
+import Adaptation
 import Rendering
 
 /// The outputs of a processor during a check, aligned with the check's scene.
@@ -51,16 +52,18 @@ package struct CheckOutput: Sendable {
   /// Renders each case of `scene` through the filters of `device` for it, without a server.
   /// - Parameters:
   ///   - channels: for each microphone of `device`, its channel in the scene.
+  ///   - adaptation: how far stereo follows the sound, 0…1, with `model`.
   ///   - progress: called with the fraction of the cases that are rendered, 0…1.
   package init(
     _ scene: CheckScene, through sets: FilterSets, of device: Device, channels: [Int],
-    progress: ((Double) -> Void)? = nil
+    adaptation: Double = 0, model: AdaptiveModel? = nil, progress: ((Double) -> Void)? = nil
   ) throws {
     var (left, right): ([Float], [Float]) = ([], [])
     for (n, one) in scene.cases.enumerated() {
       let frames = scene.frames(ofCase: n)
       let rendered = try sets.render(
-        channels.map { Array(scene.microphones.channels[$0][frames]) }, selection: one.selection, of: device)
+        channels.map { Array(scene.microphones.channels[$0][frames]) }, selection: one.selection, of: device,
+        adaptation: adaptation, model: one.isStereo ? model : nil, period: 256)
       left += rendered.left
       right += rendered.right
       progress?(Double(n + 1) / Double(scene.cases.count))

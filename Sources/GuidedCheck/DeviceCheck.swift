@@ -1,4 +1,5 @@
 import Acoustics
+import Adaptation
 import Rendering
 
 /// The guided check of one device (S21). In each of its cases a voice speaks from the left, the right, the front and
@@ -63,9 +64,17 @@ public struct DeviceCheck: Sendable {
   public func run() throws -> CheckResults { CheckResults(scene, try output()) }
 
   /// The outputs for the whole scene, rendered without a server.
-  /// - Parameter progress: called with the fraction of the cases that are rendered, 0…1.
-  package func output(progress: ((Double) -> Void)? = nil) throws -> CheckOutput {
-    try CheckOutput(scene, through: filters, of: device, channels: channels, progress: progress)
+  /// - Parameters:
+  ///   - adaptation: how far stereo follows the sound, 0…1.
+  ///   - progress: called with the fraction of the cases that are rendered, 0…1.
+  /// - Throws: an `Unsupported` for an array whose stereo cannot follow the sound.
+  package func output(adaptation: Double = 0, progress: ((Double) -> Void)? = nil) throws -> CheckOutput {
+    let model =
+      adaptation > 0 && cases.contains(where: \.isStereo)
+      ? try AdaptiveModel(device, sampleRate: scene.sampleRate) : nil
+    return try CheckOutput(
+      scene, through: filters, of: device, channels: channels, adaptation: adaptation, model: model,
+      progress: progress)
   }
 
   /// For each microphone of `device`, the index of the microphone of `array` with the same name.

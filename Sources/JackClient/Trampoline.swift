@@ -57,7 +57,7 @@ final class Trampoline: @unchecked Sendable {
 
   /// The body of the process callback.
   func run(_ frames: UInt32) {
-    if freewheeling.load(ordering: .relaxed) { waitForDiskThread(frames) }
+    if freewheeling.load(ordering: .relaxed) { waitForOtherThreads(frames) }
     RealtimeCalls.enter()
     let start = times == nil ? 0 : RealtimeCalls.nanoseconds()
     process(frames)
@@ -111,13 +111,22 @@ final class Trampoline: @unchecked Sendable {
     return timeline.advance(frameTime: frameTime, microseconds: now, frames: frames)
   }
 
-  /// In freewheel mode there is no deadline: waits for the disk thread, 5 s at most, rather than lose frames.
-  private func waitForDiskThread(_ frames: UInt32) {
+  /// In freewheel mode there is no deadline: waits for the disk thread, 5 s at most, rather than lose frames; and for
+  /// filters that follow the sound, so that they are the same in every run.
+  private func waitForOtherThreads(_ frames: UInt32) {
     guard let address = UnsafeRawPointer(bitPattern: ports.load(ordering: .acquiring)) else { return }
     let engine = Unmanaged<ArrayPorts>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.engine }
-    for _ in 0..<10_000 where freewheeling.load(ordering: .relaxed) {
-      if engine.hasRoomInTake(frames: Int(frames)), engine.hasPlayback(frames: Int(frames)) { return }
-      usleep(500)
+    var microseconds: UInt32 = 0
+    while microseconds < 5_000_000, freewheeling.load(ordering: .relaxed) {
+      if engine.hasRoomInTake(frames: Int(frames)), engine.hasPlayback(frames: Int(frames)),
+        engine.isAdaptationCaughtUp
+      {
+        return
+      }
+      // Filters that follow the sound take a fraction of a millisecond, in every period.
+      let pause: UInt32 = microseconds < 5000 ? 50 : 500
+      usleep(pause)
+      microseconds += pause
     }
   }
 

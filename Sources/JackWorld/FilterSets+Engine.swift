@@ -9,7 +9,7 @@ extension FilterSets {
   ///
   /// Thread: worker; it allocates the buffer.
   func makeEngine(preRollSeconds: Int, instructionSet: InstructionSet) throws(Failure) -> Engine {
-    guard preRollSeconds > 0 else { return makeEngine(instructionSet: instructionSet) }
+    guard preRollSeconds > 0 else { return makeEngine(instructionSet: instructionSet, adapts: true) }
     let microphones = bank.microphones.count
     let preRoll: PreRoll
     do throws(OutOfMemory) {
@@ -23,6 +23,6 @@ extension FilterSets {
         "not enough memory for a pre-roll of \(preRollSeconds) s (\(error)); start pinna run with a shorter "
           + "--pre-roll, or give it more memory")
     }
-    return makeEngine(preRoll: preRoll, instructionSet: instructionSet)
+    return makeEngine(preRoll: preRoll, instructionSet: instructionSet, adapts: true)
   }
 }

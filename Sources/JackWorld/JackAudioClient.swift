@@ -69,6 +69,9 @@ final class JackAudioClient: AudioClient {
     readings.feedLevels = used.feeds.withLock { $0 }.mapValues {
       used.engine.feedLevels(firstOutput: $0.firstOutput, outputs: $0.outputs)
     }
+    readings.adaptation = used.adaptation?.text
+    readings.talkers = used.adaptation?.talkers
+    readings.talkersText = used.adaptation?.talkersText
     readings.mutedMicrophones = names.indices.filter(used.engine.isMuted).map { names[$0] }
     readings.preRollSeconds =
       Double(used.engine.preRoll.capacityFrames) / Double(used.filters.bank.sampleRate)
@@ -140,6 +143,7 @@ final class JackAudioClient: AudioClient {
   fileprivate func adopt(_ prepared: JackEngine) {
     let isFirst = inUse.withLock { used in
       defer { used = prepared }
+      used?.adaptation?.end()
       return used == nil
     }
     if isFirst { return }
@@ -228,9 +232,25 @@ final class JackAudioClient: AudioClient {
   }
 
   func change(to setting: Setting, isRestoring: Bool) throws -> Ticket {
-    try engine.engine.change(
-      to: filters(for: setting), gain: setting.amplitude, highPass: setting.highPass.frequency?.value,
+    let used = try engine
+    let filters = try filters(for: setting)
+    let ticket = try used.engine.change(
+      to: filters, gain: setting.amplitude, highPass: setting.highPass.frequency?.value,
       isRestoring: isRestoring)
+    adapt(used, to: setting, filters)
+    return ticket
+  }
+
+  /// Lets `main` follow the sound from `filters` on, as far as the setting says.
+  private func adapt(_ used: JackEngine, to setting: Setting, _ filters: FilterSet) {
+    used.adaptation?.follow(
+      LiveAdaptation.Play(
+        selection: choice.withLock { $0.played(setting.selection) }, device: used.device, base: filters,
+        strength: setting.adaptation))
+  }
+
+  func findTalkers(_ isWanted: Bool) {
+    inUse.withLock { $0 }?.adaptation?.find(isWanted || options.findsTalkers)
   }
 
   func fadeOut(from setting: Setting) throws -> Ticket {
@@ -249,8 +269,10 @@ final class JackAudioClient: AudioClient {
     let used = try engine
     var tickets: [String: Ticket] = [:]
     if feeds.contains(Feed.main) {
+      let filters = try filters(for: setting)
       tickets[Feed.main] = try used.engine.substitute(
-        filters(for: setting), gain: setting.amplitude, highPass: setting.highPass.frequency?.value)
+        filters, gain: setting.amplitude, highPass: setting.highPass.frequency?.value)
+      adapt(used, to: setting, filters)
     }
     for feed in setting.feeds where feeds.contains(feed.name) {
       guard let live = used.feeds.withLock({ $0[feed.name] }),
@@ -312,6 +334,8 @@ final class JackEngine: PreparedEngine {
   let filters: FilterSets
   let device: Device
   let ports: PreparedPorts
+  /// Nil if `main` cannot follow the sound.
+  let adaptation: LiveAdaptation?
   /// The feeds besides `main` that the engine plays, by name.
   let feeds = Locked<[String: LiveFeed]>([:])
 
@@ -333,7 +357,10 @@ final class JackEngine: PreparedEngine {
     self.filters = filters
     self.device = device
     self.ports = ports
+    adaptation = LiveAdaptation(engine, delayFrames: filters.bank.delayFrames)
   }
+
+  deinit { adaptation?.end() }
 
   func adopt() { client?.adopt(self) }
   func discard() { client?.discard(self) }

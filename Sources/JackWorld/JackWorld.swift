@@ -34,6 +34,8 @@ package final class JackWorld: AudioWorld {
     package var lastConnections: [Wiring.Wire] = []
     /// The folder for takes that name none; nil for the standard one.
     package var takesFolder: String?
+    /// Whether to look for talkers all the time.
+    package var findsTalkers = false
 
     package init(name: String, server: String?) { (self.name, self.server) = (name, server) }
   }

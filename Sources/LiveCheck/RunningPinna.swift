@@ -60,9 +60,9 @@ package struct RunningPinna {
     }
   }
 
-  /// Sets the gain to 0 dB, and switches muting and the high-pass off.
+  /// Sets the gain to 0 dB, and switches muting, the high-pass and adaptation off.
   package func prepare() throws(Failure) {
-    try Self.set(name, ["gain", "0", "high-pass", "off", "mute", "off"])
+    try Self.set(name, ["gain", "0", "high-pass", "off", "adapt", "off", "mute", "off"])
   }
 
   /// Restores the settings from before the check.
@@ -75,7 +75,8 @@ package struct RunningPinna {
           "data-source", statusBefore.dataSource, "pattern", statusBefore.polarPattern.rawValue,
           "orientation",
           statusBefore.inputOrientation.rawValue, "gain", "\(statusBefore.gainDB)", "high-pass",
-          statusBefore.highPassHz.map { "\($0)" } ?? "off", "mute", statusBefore.muted ? "on" : "off",
+          statusBefore.highPassHz.map { "\($0)" } ?? "off", "adapt", "\(statusBefore.adaptation ?? 0)",
+          "mute", statusBefore.muted ? "on" : "off",
         ])
     } catch {
       warn("the settings from before the check could not be restored: \(error)")

@@ -22,6 +22,8 @@ public enum Change: Hashable, Sendable {
   /// Within `Decibels.outputGains`.
   case gain(Decibels)
   case highPass(HighPass)
+  /// How far the filters of stereo follow the sound, 0…1.
+  case adapt(Double)
   case mute(Bool)
   case output(OutputChoice)
   /// The microphone to listen to alone, by its name; nil for the selection.
@@ -33,7 +35,7 @@ public enum Change: Hashable, Sendable {
     case dataSource = "data-source"
     case pattern, orientation, look, roll, yaw, follow, gain
     case highPass = "high-pass"
-    case mute, output, listen
+    case adapt, mute, output, listen
 
     public static let kind = "setting"
   }
@@ -52,6 +54,7 @@ public enum Change: Hashable, Sendable {
     case .follow: self = .follow(try Self.followed(word))
     case .gain: self = .gain(try Self.gain(word))
     case .highPass: self = .highPass(try Self.highPass(word))
+    case .adapt: self = .adapt(try Self.strength(word))
     case .mute: self = .mute(try Switch(argument: word) == .on)
     case .output: self = .output(try OutputChoice(word: word))
     case .listen: self = .listen(word == "off" ? nil : word)
@@ -80,6 +83,7 @@ public enum Change: Hashable, Sendable {
     case .follow: .follow
     case .gain: .gain
     case .highPass: .highPass
+    case .adapt: .adapt
     case .mute: .mute
     case .output: .output
     case .listen: .listen
@@ -89,7 +93,7 @@ public enum Change: Hashable, Sendable {
   /// Whether it affects the route, rather than only the level or the high-pass.
   package var isRouting: Bool {
     switch self {
-    case .gain, .highPass, .mute: false
+    case .gain, .highPass, .adapt, .mute: false
     case .preset, .input, .dataSource, .pattern, .orientation, .look, .roll, .yaw, .follow, .output, .listen:
       true
     }
@@ -99,8 +103,8 @@ public enum Change: Hashable, Sendable {
   package var choosesDevice: Bool {
     switch self {
     case .preset, .input: true
-    case .dataSource, .pattern, .orientation, .look, .roll, .yaw, .follow, .gain, .highPass, .mute, .output,
-      .listen:
+    case .dataSource, .pattern, .orientation, .look, .roll, .yaw, .follow, .gain, .highPass, .adapt, .mute,
+      .output, .listen:
       false
     }
   }
@@ -151,6 +155,18 @@ public enum Change: Hashable, Sendable {
       try text.split(separator: ",", omittingEmptySubsequences: false).map {
         try Followed(word: String($0.trimmingPrefix { $0 == " " }))
       })
+  }
+
+  /// "off", or a number from 0 to 1.
+  private static func strength(_ text: String) throws(Failure) -> Double {
+    if text.lowercased() == "off" { return 0 }
+    guard let number = text.decimal, (0...1).contains(number) else {
+      throw Failure(
+        .usage,
+        "the strength \(text.quoted) is not usable; give off, or a number from 0 to 1: how far stereo follows the sound"
+      )
+    }
+    return number
   }
 
   private static func highPass(_ text: String) throws(Failure) -> HighPass {

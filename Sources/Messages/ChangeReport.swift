@@ -26,6 +26,8 @@ package struct ChangeReport: Codable, Sendable {
   package var gainDB = 0.0
   /// Corner of the high-pass; nil if it is off.
   package var highPassHz: Double?
+  /// How far the filters of stereo follow the sound, 0…1; nil for not at all.
+  package var adaptation: Double?
   package var muted = false
   /// The microphone that is listened to alone; nil for none.
   package var listening: String?

@@ -12,7 +12,7 @@
 /// repeat. Every method is also a push button's (`OSCButton.swift`).
 public struct OSCMethod: Sendable {
   package enum Action: Sendable, Equatable {
-    case status, inputs, levels, set
+    case status, inputs, levels, talkers, set
     case names(NameList)
     case setOne(Change.Key)
     case usePreset, cancelPreset, recordStart, recordStop, stop
@@ -67,6 +67,7 @@ public struct OSCMethod: Sendable {
     OSCMethod("/pinna/status", "no arguments", 0...0, "everything that status prints, as JSON", .status),
     OSCMethod("/pinna/inputs", "no arguments", 0...0, "inputs and data sources, as JSON", .inputs),
     OSCMethod("/pinna/levels", "no arguments", 0...0, "levels of microphones and outputs, as JSON", .levels),
+    OSCMethod("/pinna/talkers", "no arguments", 0...0, "who speaks where, as JSON", .talkers),
     OSCMethod(
       "/pinna/outputs", "a number of frames, up to 4096", 1...1, "the newest frames of both outputs, as JSON",
       .outputs),
@@ -95,8 +96,8 @@ public struct OSCMethod: Sendable {
     OSCMethod(
       "/pinna/set/yaw", "degrees", 0...1, "turn the listener of stereo and B-format", .setOne(.yaw)),
     OSCMethod(
-      "/pinna/set/follow", "roll, yaw, look, several with commas, or off", 0...1,
-      "what follows the pose that comes in", .setOne(.follow)),
+      "/pinna/set/follow", "roll, yaw, look, talker, several with commas, or off", 0...1,
+      "what follows the pose that comes in, or who speaks", .setOne(.follow)),
     OSCMethod(
       "/pinna/pose/roll", "degrees", 1...1, "the pose that comes in; as set where nothing follows it",
       .pose(.roll)),
@@ -115,6 +116,9 @@ public struct OSCMethod: Sendable {
     OSCMethod("/pinna/set/gain", "a number in dB", 0...1, "change the gain", .setOne(.gain)),
     OSCMethod(
       "/pinna/set/high-pass", "off, or a corner in Hz", 0...1, "change the high-pass", .setOne(.highPass)),
+    OSCMethod(
+      "/pinna/set/adapt", "off, or a number from 0 to 1", 0...1, "let stereo follow the sound",
+      .setOne(.adapt)),
     OSCMethod("/pinna/set/mute", "on or off, 1 or 0", 0...1, "fade out or in", .setOne(.mute)),
     OSCMethod(
       "/pinna/set/output", "standard, none, speaker or override", 0...1, "send the sound elsewhere",

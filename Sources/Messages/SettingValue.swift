@@ -49,7 +49,7 @@ extension Feed {
     case .gain: .number(gain.value)
     case .highPass: highPass.frequency.map { .number($0.value) } ?? .word("off")
     case .mute: .flag(muted)
-    case .input, .output, .listen: nil
+    case .input, .adapt, .output, .listen: nil
     }
   }
 }

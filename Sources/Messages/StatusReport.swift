@@ -170,6 +170,14 @@ package struct StatusReport: Codable, Sendable {
   package var gainDB = 0.0
   /// Corner of the high-pass; nil if it is off.
   package var highPassHz: Double?
+  /// How far the filters of stereo follow the sound, 0…1; nil for not at all.
+  package var adaptation: Double?
+  /// What becomes of that now: "adapting", or why the linear filters play. Nil for not at all.
+  package var adaptationText: String?
+  /// Who has been heard in the last seconds; nil while nobody looks for talkers.
+  package var talkers: [TalkerReport]?
+  /// Why nobody does although it was asked for; nil if somebody does, or it was not.
+  package var talkersText: String?
   package var muted = false
   /// The microphone that is listened to alone; nil for none.
   package var listening: String?
@@ -220,6 +228,13 @@ package struct StatusReport: Codable, Sendable {
   package var feeds: [FeedReport]?
 
   package init() {}
+
+  /// Why stereo does not follow the sound although it shall, as a sentence without a full stop; nil if it does.
+  package var adaptationLine: String? {
+    adaptationText.flatMap { $0 == Self.adapting ? nil : "adapting: \($0)" }
+  }
+
+  package static let adapting = "adapting"
 
   /// What plays while filters are being designed, as a sentence without a full stop; nil if what is wanted does.
   package var designText: String? {

@@ -23,6 +23,7 @@ extension MonitorModel {
     case .character("F"): chooseFeed(-1, now)
     case .character("s"):
       overlay = .presets(selected: presets.firstIndex { $0 == status?.preset } ?? 0)
+    case .character("a"): return adapt()
     case .character("r"): return record(now)
     case .character("k"): return mark("mark \((status?.take?.markers ?? 0) + 1)", now)
     case .character("K"):
@@ -93,7 +94,7 @@ extension MonitorModel {
     case .gain: String(format: "%g", min(max((Double(present) ?? 0) + Double(step), -60), 24))
     case .highPass: corner(step, after: Double(present) ?? 0)
     case .mute: present == "on" ? "off" : "on"
-    case .feed, .look, .preset, .record, .marker, .listen: nil
+    case .feed, .look, .adapt, .preset, .record, .marker, .listen: nil
     }
   }
 
@@ -130,6 +131,10 @@ extension MonitorModel {
     let corners = Self.corners
     let next = step > 0 ? corners.first { $0 > present } ?? 0 : corners.last { $0 < present } ?? corners.last!
     return next == 0 ? "off" : String(format: "%g", next)
+  }
+
+  private func adapt() -> [Command] {
+    status.map { [Command(.adapt, "/pinna/set/adapt", ($0.adaptation ?? 0) > 0 ? "off" : "1")] } ?? []
   }
 
   private mutating func chooseFeed(_ step: Int, _ now: Instant) {

@@ -114,7 +114,10 @@ extension MonitorView {
       }
     }
     if let text = status.designText { lines.append((text.clipped(to: grid.width - 4), .info)) }
-    if let text = status.trackerText, lines.count < room {
+    if let text = status.adaptationLine, lines.count < room {
+      lines.append((text.clipped(to: grid.width - 4), .info))
+    }
+    for text in [status.trackerText, status.talkersLine].compactMap(\.self) where lines.count < room {
       lines.append((text.clipped(to: grid.width - 4), .dim))
     }
     guard lines.count > room else { return lines }

@@ -187,11 +187,13 @@ extension MonitorView {
       rows: rows.lowerBound...rows.upperBound - 2, columns: columns.lowerBound...columns.upperBound - 1
     )
     @discardableResult
-    func mark(_ text: String, _ direction: SIMD2<Double>, _ style: Style) -> (row: Int, column: Int) {
+    func mark(
+      _ text: String, _ direction: SIMD2<Double>, _ style: Style, reach: Double = 1
+    ) -> (row: Int, column: Int) {
       let half = SIMD2(Double(edge.columns.count - 1) / 2, Double(edge.rows.count - 1) / 2)
-      // To the edge of the panel.
+      // To the edge of the panel, or less far.
       let size = pointwiseMax(direction, -direction)
-      let stretch = 1 / max(size.x, size.y)
+      let stretch = reach / max(size.x, size.y)
       let column = Double(edge.columns.lowerBound) + half.x * (1 + direction.x * stretch)
       let row = Double(edge.rows.lowerBound) + half.y * (1 - direction.y * stretch)
       let start = Int((column - Double(text.cells - 1) / 2).rounded())
@@ -203,6 +205,14 @@ extension MonitorView {
       return place
     }
     if let forward = view.forward { mark(arrow(forward), forward, .good) }
+    for talker in model.status?.talkers ?? [] where talker.isActive {
+      guard let main = model.status?.allFeeds.first,
+        let place = model.picture?.talker(
+          azimuth: talker.azimuth, dataSource: main.dataSource, orientation: main.inputOrientation,
+          roll: main.roll ?? 0, on: view)
+      else { break }
+      mark("●\(talker.identity)", place, .good, reach: 0.8)
+    }
     let layout = model.status?.layout
     func mark(_ text: String, _ direction: SIMD2<Double>?, _ deviceEdge: DeviceEdge?) {
       guard let direction else { return }

@@ -51,6 +51,9 @@ extension MonitorView {
     case .feed, .source, .pattern, .orientation, .look, .gain, .highPass, .mute:
       return model.feed.map { value(of: row, $0, in: status, room) }
         ?? (row == .feed ? ("\(model.chosenFeed): gone", .alarmBlock) : ("–", .dim))
+    case .adapt:
+      let strength = status.adaptation.map { SettingValue.number($0).word } ?? "off"
+      return (strength, status.allFeeds.first?.polarPattern == .stereo ? .strong : .dim)
     case .preset: return (status.preset, .strong)
     case .record:
       switch status.state {
@@ -83,14 +86,16 @@ extension MonitorView {
     case .gain: return (String(format: "%+.1f dB", feed.gainDB), .strong)
     case .highPass: return (feed.highPassHz.map { String(format: "%g Hz", $0) } ?? "off", .strong)
     case .mute: return feed.muted ? ("MUTED", .alarmBlock) : ("off", .strong)
-    case .preset, .record, .marker, .listen: return ("", .plain)
+    case .adapt, .preset, .record, .marker, .listen: return ("", .plain)
     }
   }
 }
 
 extension FeedReport {
   /// What of `follow` turns the pattern.
-  private var turning: [Followed] { (follow ?? []).filter { ($0 == .look) != polarPattern.isOriented } }
+  private var turning: [Followed] {
+    (follow ?? []).filter { [.look, .talker].contains($0) != polarPattern.isOriented }
+  }
 
   /// Where it is turned: "roll 30°, yaw -15°, following roll", "60°, following look"; "none" or "forward" if nothing is
   /// set.

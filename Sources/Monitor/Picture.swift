@@ -1,4 +1,5 @@
 import Acoustics
+import Glibc
 
 /// A device's geometry for the view from above. A value; any thread.
 package struct Picture: Sendable {
@@ -19,6 +20,21 @@ package struct Picture: Sendable {
     let forward, left, right: SIMD2<Double>?
     /// "front" and "back" of the device, as the page's bottom and top show them; nil for a device without a front.
     let bottomEdge: String?
+    fileprivate let page: DeviceView
+  }
+
+  /// Where a talker is on a page; nil for one whose direction points at the viewer or away.
+  /// - Parameters:
+  ///   - azimuth: in degrees from the forward of the data source of `main`, left positive.
+  ///   - roll: of `main`, as it is set.
+  func talker(
+    azimuth: Double, dataSource: String, orientation: InputOrientation, roll: Double, on view: View
+  ) -> SIMD2<Double>? {
+    guard let source = try? device.dataSource(named: dataSource),
+      let frame = HeadFrame(forward: source.forward, orientation: orientation)?.turned(by: Pose(roll: roll))
+    else { return nil }
+    let angle = azimuth * .pi / 180
+    return Direction(frame.device(fromHead: [cos(angle), sin(angle), 0])).flatMap { view.page.project($0) }
   }
 
   /// - Parameters:
@@ -39,6 +55,6 @@ package struct Picture: Sendable {
       outline: view.outline,
       forward: direction(pose.yaw != 0 ? frame?.forward : source?.forward),
       left: isStereo ? direction(frame?.left) : nil, right: isStereo ? direction(frame?.right) : nil,
-      bottomEdge: device.namesEdges && device.placement == .upright ? "screen" : nil)
+      bottomEdge: device.namesEdges && device.placement == .upright ? "screen" : nil, page: view)
   }
 }

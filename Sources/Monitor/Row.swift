@@ -3,7 +3,7 @@ import Messages
 
 /// What keys change. Each has a row in the view, where a refusal appears, and at most one request under way.
 package enum Row: String, CaseIterable, Hashable, Sendable {
-  case feed, source, pattern, orientation, look, gain, highPass, mute, preset, record, marker, listen
+  case feed, source, pattern, orientation, look, gain, highPass, adapt, mute, preset, record, marker, listen
 
   package struct Words {
     let title: String
@@ -30,6 +30,7 @@ package enum Row: String, CaseIterable, Hashable, Sendable {
     case .gain: Words(title: "Gain", key: "+-", keys: "+ -", effect: "gain up or down by 1 dB")
     case .highPass:
       Words(title: "High-pass", key: "h", keys: "h H", effect: "high-pass: next or previous corner, or off")
+    case .adapt: Words(title: "Adapt", key: "a", keys: "a", effect: "let stereo follow the sound, or not")
     case .mute: Words(title: "Mute", key: "m", keys: "m", effect: "mute, or sound again")
     case .preset: Words(title: "Preset", key: "s", keys: "s", effect: "choose a preset")
     case .record:
@@ -50,7 +51,7 @@ package enum Row: String, CaseIterable, Hashable, Sendable {
     case .gain: .gain
     case .highPass: .highPass
     case .mute: .mute
-    case .feed, .preset, .record, .marker, .listen: nil
+    case .feed, .adapt, .preset, .record, .marker, .listen: nil
     }
   }
 

@@ -10,6 +10,8 @@ public struct Preset: Hashable, Sendable {
   public let selection: Selection
   public let gain: Decibels
   public let highPass: HighPass
+  /// How far the filters of stereo follow the sound, 0…1.
+  public let adaptation: Double
   /// The feeds besides `main`. Empty: the preset leaves them alone.
   public let feeds: [Feed]
   /// Connections that Pinna makes while the preset is in force, in the order of the file. Empty: it leaves connections alone.
@@ -26,7 +28,7 @@ public struct Preset: Hashable, Sendable {
 
   public init(
     name: String, title: String, device: String, selection: Selection, gain: Decibels = Decibels(0),
-    highPass: HighPass = .off, feeds: [Feed] = [], connections: [Connection] = []
+    highPass: HighPass = .off, adaptation: Double = 0, feeds: [Feed] = [], connections: [Connection] = []
   ) {
     self.name = name
     self.title = title
@@ -34,6 +36,7 @@ public struct Preset: Hashable, Sendable {
     self.selection = selection
     self.gain = gain
     self.highPass = highPass
+    self.adaptation = adaptation
     self.feeds = feeds
     self.connections = connections
   }

@@ -11,6 +11,7 @@ import Text
 /// inputOrientation: portrait
 /// gain: 0       # dB, -60 to 24; optional
 /// highPass: 80  # Hz, 20 to 400, or off; optional
+/// adapt: 1      # how far stereo follows the sound, 0 to 1; optional
 /// feeds:        # optional
 ///   anna: {dataSource: Left, polarPattern: cardioid, gain: -3}
 /// connections:  # optional
@@ -30,6 +31,7 @@ public enum PresetFile {
       highPass: \(preset.highPass.word)
 
       """
+      + (preset.adaptation > 0 ? "adapt: \(preset.adaptation)\n" : "")
       + FeedList.text(of: preset.feeds)
     guard !preset.connections.isEmpty else { return text }
     let peers = Dictionary(grouping: preset.connections, by: \.port).mapValues { $0.map(\.peer) }
@@ -47,7 +49,7 @@ public enum PresetFile {
   {
     let fields = try reader.fields([
       "title", "device", "dataSource", "polarPattern", "inputOrientation", "look", "roll", "yaw", "follow",
-      "gain", "highPass",
+      "gain", "highPass", "adapt",
       "feeds",
       "connections",
     ])
@@ -76,6 +78,7 @@ public enum PresetFile {
     return Preset(
       name: reader.fileName, title: title, device: device.name, selection: selection, gain: Decibels(gain),
       highPass: try fields.optional("highPass")?.highPass() ?? .off,
+      adaptation: try fields.optional("adapt")?.number(in: 0...1, unit: "0 to 1") ?? 0,
       feeds: feeds, connections: try fields.optional("connections")?.connections(of: device, feeds) ?? [])
   }
 }

@@ -19,6 +19,7 @@ extension ChangeReport {
     inputChannels = setting.selection.polarPattern.outputs
     gainDB = setting.gain.value
     highPassHz = setting.highPass.frequency?.value
+    adaptation = setting.adaptation > 0 ? setting.adaptation : nil
     muted = setting.muted
     listening = setting.listening
   }

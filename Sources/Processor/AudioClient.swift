@@ -113,6 +113,8 @@ package protocol AudioClient: AnyObject, Sendable {
   /// - Returns: the tickets by the feeds' names; none for a feed that plays those filters, or has none.
   /// - Throws: if `main` is among them and cannot be changed. Then nothing is posted.
   func substitute(_ feeds: [String], in setting: Setting) throws -> [String: Ticket]
+  /// Looks for talkers, or ceases to, unless something else needs them: `readings` tells who is heard.
+  func findTalkers(_ isWanted: Bool)
   /// Posts a fade of all feeds to silence with the filters of `setting`. The ticket is main's.
   func fadeOut(from setting: Setting) throws -> Ticket
   /// Registers the ports of a feed, and fades it in. The result is the ticket of that change.
@@ -185,8 +187,10 @@ package protocol TakeRecording: DiskWork {
   /// Lists in the sidecar that from `frame` of the take on, pre-roll included, a feed's filters do without `missing`.
   /// - Parameter feed: its name; nil for `main`.
   func addFallback(frame: Int, without missing: [String], feed: String?)
-  /// Lists in the sidecar what a feed plays that follows a pose.
+  /// Lists in the sidecar what a feed plays that follows a pose or a talker.
   func addTurn(_ turn: Sidecar.Turn)
+  /// Lists in the sidecar who speaks where from now on.
+  func add(_ talker: Sidecar.Talker)
   /// Number of markers so far.
   var markers: Int { get }
   /// Marks the present place, in the sidecar and as a cue of the WAV files.
@@ -235,6 +239,12 @@ package struct Readings: Sendable {
   /// Levels of the outputs of the other feeds, by the feed's name.
   package var feedLevels: [String: [Level]] = [:]
   package var mutedMicrophones: [String] = []
+  /// What becomes of stereo that follows the sound; nil if nothing was asked for.
+  package var adaptation: String?
+  /// Who has been heard in the last seconds, in the device frame; nil while nobody looks for talkers.
+  package var talkers: [TrackedTalker]?
+  /// Why nobody does although it was asked for; nil if somebody does, or it was not.
+  package var talkersText: String?
   /// Sentences about limited functions that do not affect the sound, such as missing port labels.
   package var problems: [String] = []
   package var preRollSeconds = 0.0

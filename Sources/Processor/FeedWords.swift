@@ -23,7 +23,7 @@ package struct FeedWords {
         case .orientation(let given): orientation = given
         case .look(let given): look = .some(given)
         case .dataSource, .gain, .highPass, .mute, .roll, .yaw, .follow: changes.append(change)
-        case .preset, .input, .output, .listen:
+        case .preset, .input, .adapt, .output, .listen:
           throw Self.notOfFeeds(words[at])
         }
       }
@@ -55,7 +55,7 @@ extension Feed {
     case .highPass(let highPass): self.highPass = highPass
     case .mute(let isOn): muted = isOn
     case .roll, .yaw, .follow: try selection.apply([change], of: device)
-    case .pattern, .orientation, .look, .preset, .input, .output, .listen: break
+    case .pattern, .orientation, .look, .preset, .input, .adapt, .output, .listen: break
     }
   }
 

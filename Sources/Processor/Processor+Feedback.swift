@@ -30,11 +30,16 @@ extension Processor {
       }
   }
 
+  /// What is sent many times a second: levels and, where they are looked for, talkers. Empty outside a graph.
+  package var levelsMessages: [OSCMessage] {
+    guard let readings = client?.readings, !readings.levels.isEmpty else { return [] }
+    return [levelsMessage(readings), talkersMessage(readings)].compactMap(\.self)
+  }
+
   /// Levels over 300 ms in dB relative to full scale: microphones in channel order, then left and right, then the outputs of
-  /// other feeds. Nil outside a graph.
-  package var levelsMessage: OSCMessage? {
-    guard let readings = client?.readings, !readings.levels.isEmpty else { return nil }
-    return OSCMessage(
+  /// other feeds.
+  private func levelsMessage(_ readings: Readings) -> OSCMessage {
+    OSCMessage(
       "/pinna/levels",
       readings.levels.map { .float(Float(StatusReport.NamedLevel.decibels($0.rms))) }
         + feedLevels(readings).map { .float(Float($0.rmsDB)) })
@@ -65,6 +70,7 @@ extension Setting {
     return switch key {
     case .output: .word(output.rawValue)
     case .listen: .word(listening ?? "off")
+    case .adapt: adaptation > 0 ? .number(adaptation) : .word("off")
     case .input, .dataSource, .pattern, .orientation, .look, .roll, .yaw, .follow, .gain, .highPass, .mute:
       .word(device.uid)
     }

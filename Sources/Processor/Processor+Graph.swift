@@ -25,6 +25,7 @@ extension Processor {
     let readings = client.readings
     watchPeriodLength(readings.period)
     watchInputs(readings)
+    hear(readings)
     nextGraphCheck = world.now + currentWatchInterval
   }
 

@@ -110,7 +110,9 @@ extension Processor {
     else { return onDemand.nearby.pause() }
     let (device, choice) = (wanted.device, onDemand.choice)
     let centres = ([wanted.selection] + wanted.feeds.map(\.selection)).map { selection in
-      var centre = selection.following(tracking.pose, on: device).onGrid
+      var centre = selection.following(
+        tracking.pose, talker: tracking.place, on: device
+      ).onGrid
       centre.follows = selection.follows
       return centre
     }.filter { $0.effectiveLook != nil || !$0.follows.isEmpty }

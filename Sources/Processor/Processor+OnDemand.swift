@@ -178,7 +178,7 @@ extension Change {
   var choosesCase: Bool {
     switch self {
     case .preset, .input, .dataSource, .pattern, .orientation, .look, .roll, .yaw, .follow: true
-    case .gain, .highPass, .mute, .output, .listen: false
+    case .gain, .highPass, .adapt, .mute, .output, .listen: false
     }
   }
 }

@@ -61,6 +61,10 @@ extension Processor {
     report.inputChannels = setting.selection.polarPattern.outputs
     report.gainDB = setting.gain.value
     report.highPassHz = setting.highPass.frequency?.value
+    report.adaptation = setting.adaptation > 0 ? setting.adaptation : nil
+    report.adaptationText = readings.adaptation
+    report.talkers = talkerReports(readings)
+    report.talkersText = talkersText(readings)
     report.muted = setting.muted
     report.listening = setting.listening
     report.microphones = readings.microphones.count

@@ -201,6 +201,7 @@ extension Processor {
     }
     noteFallback(in: recording.take, from: frame)
     noteTurns(in: recording.take, from: frame)
+    tracking.beginList()
     let answer = startAnswer(recording)
     if let note = Self.unconnectedNote(answer.unconnected, of: answer.microphoneCount) {
       recording.take.addNote(note)

@@ -4,7 +4,7 @@ import Realtime
 import Recording
 import Rendering
 
-/// Feeds that follow a pose. It is an input, like the microphones: it moves the image during takes, too.
+/// Feeds that follow a pose or a talker. These are inputs, like the microphones: they move the image during takes, too.
 extension Processor {
   /// A pose has come in.
   package func track(_ pose: TrackedPose) {
@@ -44,7 +44,7 @@ extension Processor {
   /// - Returns: nil if it does not follow.
   @discardableResult func turn(_ selection: Selection, of device: Device) -> Selection? {
     guard !selection.follows.isEmpty, let filters else { return nil }
-    let wanted = selection.following(tracking.pose, on: device)
+    let wanted = selection.following(tracking.pose, talker: tracking.place, on: device)
     return onDemand.choice.turn(selection, to: wanted, of: device, filters)
   }
 
@@ -52,7 +52,8 @@ extension Processor {
   func pollTracking() {
     guard let client, state.isInGraph, mayTurn else { return }
     for (name, selection) in following where isFree(name) {
-      let pose = selection.following(tracking.pose, on: wanted.device)
+      let pose = selection.following(
+        tracking.pose, talker: tracking.place, on: wanted.device)
       let last = tracking.resolved[name]
       if last?.wanted == pose, last?.version == onDemand.choice.version { continue }
       guard let turned = turn(selection, of: wanted.device) else { continue }
@@ -86,6 +87,84 @@ extension Processor {
     return feeds.current[name] == nil && feeds.inForce[name] == wanted.feeds.first { $0.name == name }
   }
 
+  // MARK: Talkers
+
+  /// Looks for talkers as far as something needs them, and takes over who is heard.
+  func hear(_ readings: Readings) {
+    client?.findTalkers(followsTalkers)
+    guard let talkers = trustedTalkers(readings) else { return tracking.forgetTalkers() }
+    tracking.hear(talkers)
+    guard state.kind == .recording, let take = state.take?.take, let frame = talkerFrame else { return }
+    let now = take.preRollFrames + take.frames
+    let hasHeight = inForce.device.hasHeight(along: frame.up)
+    for talker in tracking.news(of: talkers, from: frame, hasHeight: hasHeight, at: now) { take.add(talker) }
+  }
+
+  /// Whether a look follows talkers.
+  var followsTalkers: Bool {
+    following.contains { $0.selection.follows.contains(.talker) && $0.selection.polarPattern.hasLook }
+  }
+
+  /// Those of an array whose microphones all work and are heard now: directions are found with all of them.
+  private func trustedTalkers(_ readings: Readings) -> [TrackedTalker]? {
+    distrust(readings) == nil ? readings.talkers : nil
+  }
+
+  private func distrust(_ readings: Readings) -> String? {
+    if serverState != .running { return "the server does not run" }
+    return fallback.watch.missing.isEmpty && readings.mutedMicrophones.isEmpty
+      ? nil : "a microphone is missing"
+  }
+
+  /// The axes that talkers' angles are told in: those of the look of `main`.
+  private var talkerFrame: HeadFrame? {
+    let selection = inForce.selection
+    return (try? inForce.device.dataSource(named: selection.dataSource)).map {
+      inForce.device.frame(of: $0, selection.inputOrientation).turned(by: Pose(roll: selection.pose.roll))
+    }
+  }
+
+  /// Who is heard; nil while nobody looks for talkers.
+  func talkerReports(_ readings: Readings) -> [TalkerReport]? {
+    guard let talkers = trustedTalkers(readings), let frame = talkerFrame else { return nil }
+    let hasHeight = inForce.device.hasHeight(along: frame.up)
+    return talkers.map { TalkerReport($0, from: frame, hasHeight: hasHeight) }
+  }
+
+  /// Why nobody is told although somebody was asked for; nil if somebody is, or was not.
+  func talkersText(_ readings: Readings) -> String? {
+    (readings.talkers == nil ? nil : distrust(readings)) ?? readings.talkersText
+  }
+
+  /// The answer to `/pinna/talkers`.
+  package var talkersAnswer: TalkersAnswer {
+    get throws(Failure) {
+      let readings = client?.readings ?? Readings()
+      if let talkers = talkerReports(readings) { return TalkersAnswer(talkers: talkers) }
+      throw Failure(
+        .failed,
+        talkersText(readings).map { "talkers are not told: \($0)" }
+          ?? "talkers are not looked for; start pinna run --talkers, or let stereo adapt: pinna set --adapt 1"
+      )
+    }
+  }
+
+  /// For each talker identity, azimuth and elevation in degrees, level in dB and confidence, 0 for one who is silent. Nil
+  /// while nobody looks for talkers.
+  func talkersMessage(_ readings: Readings) -> OSCMessage? {
+    talkerReports(readings).map { talkers in
+      OSCMessage(
+        "/pinna/talkers",
+        talkers.flatMap { talker -> [OSCMessage.Argument] in
+          [
+            .integer(Int32(clamping: talker.identity)), .float(Float(talker.azimuth)),
+            .float(Float(talker.elevation ?? 0)), .float(Float(talker.levelDB)),
+            .float(Float(talker.confidence)),
+          ]
+        })
+    }
+  }
+
   // MARK: Reports
 
   /// Lists in the sidecar what the feeds that follow played when a take began, pre-roll included.
@@ -94,5 +173,26 @@ extension Processor {
     for (feed, frame, selection) in tracking.history(from: frame - take.preRollFrames) {
       take.addTurn(Sidecar.Turn(selection, frame: frame, feed: Substitution.file(feed)))
     }
+  }
+}
+
+extension TrackedTalker {
+  /// Seen from a data source; without elevation where the array cannot tell it.
+  func look(from frame: HeadFrame, hasHeight: Bool) -> Look? {
+    Direction(direction).map {
+      let look = Look($0, from: frame)
+      return hasHeight ? look : Look(azimuth: look.azimuth)!
+    }
+  }
+}
+
+extension TalkerReport {
+  init(_ talker: TrackedTalker, from frame: HeadFrame, hasHeight: Bool) {
+    let look = talker.look(from: frame, hasHeight: hasHeight) ?? .ahead
+    func tenth(_ number: Double) -> Double { (number * 10).rounded() / 10 + 0 }
+    self.init(
+      identity: talker.identity, azimuth: tenth(look.azimuth),
+      elevation: hasHeight ? tenth(look.elevation) : nil, levelDB: max(-150, tenth(talker.level)),
+      confidence: (talker.confidence * 100).rounded() / 100, isActive: talker.isActive)
   }
 }

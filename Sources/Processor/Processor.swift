@@ -141,7 +141,7 @@ package final class Processor {
   /// Whether nothing has happened for a second, and nothing is about to be noticed.
   private var isAtRest: Bool {
     state.kind == .live && world.now >= restBegin && !fallback.isBusy && !watchdog.isDeciding
-      && !fallback.watch.isDeciding && !warnings.isDeciding && !onDemand.nearby.isBusy
+      && !fallback.watch.isDeciding && !warnings.isDeciding && !onDemand.nearby.isBusy && !followsTalkers
   }
 
   /// True while the callback or a job owes a result.

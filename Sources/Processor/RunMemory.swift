@@ -27,6 +27,8 @@ package struct RunMemory: Codable, Equatable, Sendable {
     let gainDB: Double
     /// "off", or a corner in hertz.
     let highPass: String
+    /// 0…1; nil for 0, and from an older Pinna.
+    let adaptation: Double?
     /// Nil if there are none besides `main`, and from an older Pinna.
     let feeds: [LastFeed]?
 
@@ -41,6 +43,7 @@ package struct RunMemory: Codable, Equatable, Sendable {
       turn = LastTurn(setting.selection)
       gainDB = setting.gain.value
       highPass = setting.highPass.word
+      adaptation = setting.adaptation > 0 ? setting.adaptation : nil
       feeds = setting.feeds.isEmpty ? nil : setting.feeds.map(LastFeed.init)
     }
 
@@ -50,6 +53,7 @@ package struct RunMemory: Codable, Equatable, Sendable {
         Change(.dataSource, dataSource), Change(.pattern, polarPattern),
         Change(.orientation, inputOrientation),
         Change(.gain, "\(gainDB)"), Change(.highPass, highPass),
+        Change(.adapt, "\(adaptation ?? 0)"),
       ] + (look.map { [try Change(.look, $0)] } ?? []) + Change.list((turn?.words ?? [])[...])
     }
 

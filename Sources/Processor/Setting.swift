@@ -16,6 +16,8 @@ public struct Setting: Hashable, Sendable {
   private var remembered: [String: Selection] = [:]
   public var gain: Decibels
   public var highPass: HighPass
+  /// How far the filters of stereo follow the sound, 0…1.
+  public var adaptation: Double
   public var muted = false
   public var output = OutputChoice.standard
   /// The microphone that is listened to alone; nil for the selection. Never during a take.
@@ -32,6 +34,7 @@ public struct Setting: Hashable, Sendable {
     selection = preset.selection
     gain = preset.gain
     highPass = preset.highPass
+    adaptation = preset.adaptation
     feeds = preset.feeds
     connections = preset.connections.map { Wiring.Wire($0.port, $0.peer) }
   }
@@ -100,6 +103,7 @@ public struct Setting: Hashable, Sendable {
       case .preset, .input, .dataSource, .pattern, .orientation, .look, .roll, .yaw, .follow: break
       case .gain(let gain): self.gain = gain
       case .highPass(let highPass): self.highPass = highPass
+      case .adapt(let strength): adaptation = strength
       case .mute(let isOn): muted = isOn
       case .output(let choice): output = choice
       case .listen(let name): listening = try name.map(microphone)

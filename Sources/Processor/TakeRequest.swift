@@ -104,7 +104,8 @@ extension TakeSetup {
       inputOrientation: setting.selection.inputOrientation.rawValue, look: setting.selection.effectiveLook,
       roll: setting.selection.roll, yaw: setting.selection.yaw, follow: setting.selection.followed,
       layout: setting.layout.map(Layout.init),
-      gainDB: setting.gain.value, highPassHz: setting.highPass.frequency?.value, muted: setting.muted,
+      gainDB: setting.gain.value, highPassHz: setting.highPass.frequency?.value,
+      adaptation: setting.adaptation > 0 ? setting.adaptation : nil, muted: setting.muted,
       microphones: bank.microphones, latencyFrames: bank.delayFrames,
       calibrated: setting.device.calibration?.date, pinna: pinna)
   }

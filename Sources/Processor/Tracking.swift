@@ -1,9 +1,10 @@
 import Acoustics
 import Messages
 import Realtime
+import Recording
 import Rendering
 
-/// The pose that comes in, and what the feeds that follow it play.
+/// The pose that comes in, who speaks, and what the feeds that follow them play.
 ///
 /// Thread: control thread; a value.
 struct Tracking {
@@ -11,6 +12,12 @@ struct Tracking {
   var latest: (pose: TrackedPose, instant: ContinuousClock.Instant)?
   /// The tracker's pose that counts as that of no angles.
   var centre = TrackedPose()
+  /// Whom looks follow: the loudest, or who was until somebody else is louder; nil before the first.
+  private(set) var talker: TrackedTalker?
+  /// Where looks that follow it are: its place when it last moved by more than `play`.
+  private(set) var place: SIMD3<Double>?
+  /// What the take's sidecar says of each talker, by identity.
+  private var listed: [Int: Sidecar.Talker] = [:]
   /// By name, what was sent last to the callback for a feed that follows.
   var sent: [String: Selection] = [:]
   /// By name, for what `sent` was chosen: the pose, and the version of the filters.
@@ -21,6 +28,51 @@ struct Tracking {
 
   /// The pose that counts; nil before the first.
   var pose: TrackedPose? { latest?.pose.relative(to: centre) }
+
+  /// By how many decibels another talker must be louder to be followed instead of one who still speaks.
+  private static let lead = 6.0
+  /// Cosine of the angle by which a talker may move before looks do, so that none goes to and fro between two of them.
+  private static let play = 0.9986
+
+  /// These are heard.
+  mutating func hear(_ talkers: [TrackedTalker]) {
+    let active = talkers.filter(\.isActive)
+    guard let loudest = active.max(by: { $0.level < $1.level }) else { return }
+    let present = active.first { $0.identity == talker?.identity }
+    let chosen = present.map { $0.level + Self.lead >= loudest.level ? $0 : loudest } ?? loudest
+    talker = chosen
+    if place.map({ $0.dot(chosen.direction) < Self.play }) ?? true { place = chosen.direction }
+  }
+
+  /// Nobody looks for talkers any more: the next ones have other identities.
+  mutating func forgetTalkers() { (talker, place) = (nil, nil) }
+
+  /// What the sidecar of a take shall say of those who are heard: who begins, who has moved by 5°, and who has ended.
+  /// - Parameter frame: of the take.
+  mutating func news(of talkers: [TrackedTalker], from frame: HeadFrame, hasHeight: Bool, at takeFrame: Int)
+    -> [Sidecar.Talker]
+  {
+    var news: [Sidecar.Talker] = []
+    for talker in talkers {
+      let last = listed[talker.identity]
+      guard talker.isActive else {
+        if last?.look != nil { news.append(Sidecar.Talker(frame: takeFrame, identity: talker.identity)) }
+        continue
+      }
+      let entry = Sidecar.Talker(
+        frame: takeFrame, identity: talker.identity, look: talker.look(from: frame, hasHeight: hasHeight),
+        level: talker.level)
+      if last?.isNear(entry) != true { news.append(entry) }
+    }
+    for identity in listed.keys.sorted() where !talkers.contains(where: { $0.identity == identity }) {
+      if listed[identity]?.look != nil { news.append(Sidecar.Talker(frame: takeFrame, identity: identity)) }
+    }
+    for entry in news { listed[entry.identity] = entry.look == nil ? nil : entry }
+    return news
+  }
+
+  /// Another take begins.
+  mutating func beginList() { listed = [:] }
 
   /// The fade of a feed to another pose begins.
   mutating func began(_ feed: String, at frame: Int, _ selection: Selection) {
@@ -44,5 +96,8 @@ struct Tracking {
   }
 
   /// Another engine runs from now on.
-  mutating func reset() { (sent, resolved, history) = ([:], [:], [:]) }
+  mutating func reset() {
+    (sent, resolved, history) = ([:], [:], [:])
+    forgetTalkers()
+  }
 }

@@ -24,6 +24,8 @@ struct CallbackState: BitwiseCopyable {
   var isTakeArmed = false
   /// The transport frame expected at the start of the next period.
   var nextTransportFrame = 0
+  /// Whether the microphones' samples have been muted and faded already.
+  var takesInputsAsTheyAre = false
   /// `Engine.keep`; nil if there are none.
   var residents: UnsafeMutablePointer<Unmanaged<FilterSet>>?
   /// Changes to them so far.
@@ -32,6 +34,8 @@ struct CallbackState: BitwiseCopyable {
   var isRetired = false
   /// Frames of the fade-out of a retired engine played so far.
   var retiredFrames = 0
+  /// The frame at which filters that follow the sound were last taken up.
+  var adoptionFrame = 0
   /// Frames processed since the engine was created.
   var frame = 0
 

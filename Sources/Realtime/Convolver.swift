@@ -142,6 +142,12 @@ final class Convolver: @unchecked Sendable {
   @_noLocks @_noAllocation
   func fits(frames: Int) -> Bool { kernelState.pointee.period == frames }
 
+  /// Whether it forms the tail of long filters ahead of time.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func hasTail() -> Bool { kernelState.pointee.tail.blocks > 0 }
+
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func serialNumber() -> Int { serial }

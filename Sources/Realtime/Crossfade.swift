@@ -3,11 +3,18 @@ import Glibc
 /// A filter set, its gain (an amplitude), the high-pass of the outputs, and the request that asked for them.
 struct FilterSetting: BitwiseCopyable {
   let ticket: Ticket
-  let filters: Unmanaged<FilterSet>
+  private(set) var filters: Unmanaged<FilterSet>
   let gain: Float
   let highPass: HighPassFilter
   /// Whether a substitution requested it, not a change.
   let isSubstitute: Bool
+  /// The linear filters that were asked for. `filters` are others where they follow the sound.
+  let base: Unmanaged<FilterSet>
+  /// Of filters that follow the sound; -1 for the base.
+  private(set) var slot = -1
+  /// Whether it came with filters that follow the sound, or with the return from them: nobody asked for it, so nothing
+  /// is reported.
+  private(set) var isAdaptation = false
 
   /// Thread: any.
   @_noLocks @_noAllocation
@@ -17,9 +24,22 @@ struct FilterSetting: BitwiseCopyable {
   ) {
     self.ticket = ticket
     self.filters = filters
+    base = filters
     self.gain = gain
     self.highPass = highPass
     self.isSubstitute = isSubstitute
+  }
+
+  /// The same setting with filters that follow the sound, or with its linear ones.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func adapted(to filters: Unmanaged<FilterSet>, slot: Int) -> FilterSetting {
+    var setting = self
+    setting.filters = filters
+    setting.slot = slot
+    setting.isAdaptation = true
+    return setting
   }
 }
 

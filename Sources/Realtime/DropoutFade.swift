@@ -6,20 +6,23 @@
 /// of order 2). The tone fades out over 20 ms. A signal that returns with the next period, within 16 frames, only
 /// crossed zero: it goes on as it is. One that ended below -80 dBFS, as behind a noise gate, ended by itself: it neither
 /// fades out nor in.
-struct DropoutFade: ~Copyable, @unchecked Sendable {
-  // Unchecked: only the callback uses the states.
+package struct DropoutFade: ~Copyable, @unchecked Sendable {
+  // Unchecked: only the callback uses the states, or the control side while it does not run.
 
-  private struct State: BitwiseCopyable {
-    var isOut = false
+  /// Of one microphone.
+  package struct State: BitwiseCopyable, Hashable, Sendable {
+    package var isOut = false
     /// Frames of the tone so far.
-    var toneAge: Int
+    package var toneAge: Int
     /// Frames since the signal returned.
-    var signalAge: Int
+    package var signalAge: Int
     // The tone as a rotating vector, and the rotation from one frame to the next.
-    var re: Float = 0
-    var im: Float = 0
-    var cosine: Float = 1
-    var sine: Float = 0
+    package var re: Float = 0
+    package var im: Float = 0
+    package var cosine: Float = 1
+    package var sine: Float = 0
+
+    package init(toneAge: Int, signalAge: Int) { (self.toneAge, self.signalAge) = (toneAge, signalAge) }
   }
 
   private let microphones: Int
@@ -62,6 +65,13 @@ struct DropoutFade: ~Copyable, @unchecked Sendable {
     begin(toneOf: state, ring, end: end, mask)
     play(state, ring, start: end, frames: zeros, mask)
   }
+
+  /// Thread: JACK's realtime thread (process callback), or the control side while the callback does not run.
+  @_noLocks @_noAllocation
+  func state(_ microphone: Int) -> State { states[microphone] }
+
+  /// Thread: control side, while the callback does not run.
+  func set(_ microphone: Int, _ state: State) { states[microphone] = state }
 
   /// Forgets a dropout: the guard mutes the microphone.
   ///

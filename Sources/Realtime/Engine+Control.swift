@@ -71,7 +71,10 @@ extension Engine {
       if side.newestConvolver?.layout == layout { return }
       // Withdraw a convolver that the callback never adopted. It may be freed at once.
       if prepared.exchange(0, ordering: .acquiring) != 0 {
-        if let newest = side.newestConvolver { side.convolversInUse[newest.serial] = nil }
+        if let newest = side.newestConvolver {
+          side.convolversInUse[newest.serial] = nil
+          stream?.forget(convolver: newest.serial)
+        }
         if side.previousConvolver?.layout == layout {
           // The server returned to the period that is still in use.
           side.newestConvolver = side.previousConvolver
@@ -95,6 +98,7 @@ extension Engine {
       for filters in Array(side.filtersInUse.values) + side.residents {
         filters.prepare(layout, generation: generation)
       }
+      stream?.prepare(convolver)
       // Acquiring: the history's ring is visible. It lives as long as its owner is in use.
       if let address = UnsafeRawPointer(bitPattern: live.load(ordering: .acquiring)) {
         let history = Unmanaged<InputHistory>.fromOpaque(address).takeUnretainedValue()
@@ -266,6 +270,7 @@ extension Engine {
       case .feedEnded(_, let feed): side.removeFeed(feed)
       case .convolverReplaced(let serial):
         side.convolversInUse[serial] = nil
+        stream?.forget(convolver: serial)
         if side.previousConvolver?.serial == serial { side.previousConvolver = nil }
       case .playbackEnded(let ticket): side.playbacksInUse[ticket.number] = nil
       case .refused(let ticket, _):
@@ -300,7 +305,8 @@ extension Engine {
       recording: counters.recording.load(ordering: .relaxed),
       rejectedSamples: counters.rejectedSamples.load(ordering: .relaxed),
       clippedSamples: counters.clippedSamples.load(ordering: .relaxed),
-      unpreparedPeriods: counters.unpreparedPeriods.load(ordering: .relaxed))
+      unpreparedPeriods: counters.unpreparedPeriods.load(ordering: .relaxed),
+      lateAdaptations: stream?.lateAdaptations ?? 0)
   }
 
   /// Starts with `filters` in force, without a fade. Call it only before the first period.
@@ -309,6 +315,25 @@ extension Engine {
   /// - Parameter highPass: as in `change`.
   public func start(with filters: FilterSet, gain: Float = 1, highPass: Double? = nil) {
     start(feed: 0, with: filters, gain: gain, highPass: highPass)
+  }
+
+  /// From now on, the microphones' samples have been muted and faded already, until `setInputs`.
+  ///
+  /// Thread: control side, while the callback does not run.
+  public func takeInputsAsTheyAre() {
+    state.pointee.takesInputsAsTheyAre = true
+    for microphone in 0..<microphones { microphoneGuard.set(microphone, cleanFrames: .max) }
+  }
+
+  /// Gives the microphones a memory, as a take's ring kept it.
+  ///
+  /// Thread: control side, while the callback does not run.
+  public func setInputs(_ memory: [InputMemory]) {
+    state.pointee.takesInputsAsTheyAre = false
+    for (microphone, input) in memory.enumerated() where microphone < microphones {
+      microphoneGuard.set(microphone, cleanFrames: input.cleanFrames)
+      dropouts.set(microphone, input.dropout)
+    }
   }
 
   /// Gives the high-pass of a feed's outputs a memory, as a take's ring kept it.

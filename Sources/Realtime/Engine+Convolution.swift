@@ -138,6 +138,7 @@ extension Engine {
     let state = feeds.states + feed
     let (current, position, frames) = (state.pointee.current, state.pointee.fadePosition, period.frames)
     let gain = current?.gain ?? 0
+    let fade = fade(to: next)
     // A change of gain alone, or from silence, needs no second convolution.
     let isOne = current == nil || current?.filters.toOpaque() == next.filters.toOpaque()
     var pair = 0

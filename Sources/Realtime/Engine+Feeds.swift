@@ -129,14 +129,14 @@ extension Engine {
   /// Begins the changes that waited for the end of a fade.
   ///
   /// Thread: JACK's realtime thread (process callback).
-  /// - Returns: whether any feed fades.
+  /// - Returns: whether any feed fades to what somebody asked for, or is about to.
   @_noLocks @_noAllocation
   func beginFades() -> Bool {
     var isFading = false
     var feed = 0
     while feed < state.pointee.feedsEnd {
       beginFade(feed)
-      if feeds.states[feed].next != nil { isFading = true }
+      if feeds.states[feed].isChanging { isFading = true }
       feed &+= 1
     }
     return isFading
@@ -159,13 +159,16 @@ extension Engine {
   private func advanceFade(_ feed: Int, _ frames: Int) {
     let state = feeds.states + feed
     guard !state.pointee.isFormingTail, let next = state.pointee.next else { return }
-    let remaining = fade.frames &- state.pointee.fadePosition
+    let remaining = fade(to: next).frames &- state.pointee.fadePosition
     state.pointee.fadePosition &+= frames
     guard frames >= remaining else { return }
-    if let current = state.pointee.current { reports.push(.released(current.ticket)) }
-    let first = self.state.pointee.frame &- frames &+ max(remaining, 0)
-    reports.push(.applied(next.ticket, frame: first))
-    endHighPassFade(feed, to: next)
+    if !next.isAdaptation {
+      if let current = state.pointee.current { reports.push(.released(current.ticket)) }
+      let first = self.state.pointee.frame &- frames &+ max(remaining, 0)
+      reports.push(.applied(next.ticket, frame: first))
+      endHighPassFade(feed, to: next)
+    }
+    if let current = state.pointee.current { endAdaptation(of: current, to: next) }
     state.pointee.current = next
     state.pointee.next = nil
   }

@@ -80,7 +80,7 @@ extension Engine {
       }
       if microphoneGuard.isMuted(microphone) {
         dropouts.reset(microphone)
-      } else {
+      } else if !state.pointee.takesInputsAsTheyAre {
         dropouts.apply(
           microphone, frames: frames, isZero: measure.peak == 0, ring: ring, start: at, mask: capacity &- 1)
       }

@@ -36,9 +36,9 @@ extension Engine {
       n &+= 1
     }
     preRoll._withUnsafeGuaranteedRef { $0.advance(frames: frames) }
-    guard let next = feeds.states[feed].next, !next.isSubstitute, !feeds.states[feed].isFormingTail else {
-      return
-    }
+    guard let next = feeds.states[feed].next, !next.isSubstitute, !next.isAdaptation,
+      !feeds.states[feed].isFormingTail
+    else { return }
     preRoll._withUnsafeGuaranteedRef { $0.resetOutputs() }
   }
 

@@ -118,8 +118,8 @@ extension Engine {
   @_noLocks @_noAllocation
   private func reportSubstitution(_ feed: Int) {
     let ofFeed = feeds.states + feed
-    guard let next = ofFeed.pointee.next, next.isSubstitute, !ofFeed.pointee.isFormingTail,
-      ofFeed.pointee.fadePosition == 0
+    guard let next = ofFeed.pointee.next, next.isSubstitute, !next.isAdaptation,
+      !ofFeed.pointee.isFormingTail, ofFeed.pointee.fadePosition == 0
     else { return }
     var takeFrame: Int?
     if case .recording(_, let ring) = state.pointee.take {
@@ -136,6 +136,13 @@ extension Engine {
     let history = state.pointee.live._withUnsafeGuaranteedRef { UnsafePointer($0.storage) }
     let periods = state.pointee.convolver?._withUnsafeGuaranteedRef { $0.historyPeriods } ?? 0
     ring._withUnsafeGuaranteedRef { $0.keep(history, period: frames, periods: periods) }
+    var microphone = 0
+    while microphone < microphones {
+      let (n, cleanFrames) = (microphone, microphoneGuard.cleanFrames(of: microphone))
+      let dropout = dropouts.state(microphone)
+      ring._withUnsafeGuaranteedRef { $0.keep(cleanFrames: cleanFrames, dropout, ofMicrophone: n) }
+      microphone &+= 1
+    }
     var feed = 0
     while feed < state.pointee.feedsEnd {
       let ofFeed = feeds.states[feed]

@@ -5,7 +5,8 @@ import Threads
 /// The engine: microphones in; out come left and right, and the outputs of other feeds. It runs in JACK's process callback.
 ///
 /// Two sides share it:
-/// - The callback's thread calls `process` and, in freewheel, `hasRoomInTake` and `hasPlayback`.
+/// - The callback's thread calls `process` and, in freewheel, `hasRoomInTake`, `hasPlayback` and
+///   `isAdaptationCaughtUp`.
 /// - The control side is any other thread (`Engine+Control.swift`). It takes a lock that the callback never touches.
 ///
 /// They communicate through one queue in each direction, one atomic pointer to a prepared convolver, and counters.
@@ -32,6 +33,8 @@ public final class Engine: @unchecked Sendable {
   let unheardLeft = AlignedMemory(count: Partitioning.longestPeriod)
   let unheardRight = AlignedMemory(count: Partitioning.longestPeriod)
   let fade: Crossfade
+  /// To filters that follow the sound.
+  let adaptedFade: Crossfade
   let longestPeriod = Partitioning.longestPeriod
   /// Frames of the microphones that the engine remembers at most.
   let longestHistory: Int
@@ -55,6 +58,10 @@ public final class Engine: @unchecked Sendable {
   /// The pre-roll buffer of `main` and the microphones. Empty when pre-roll is off.
   public let preRoll: PreRoll
 
+  /// The way of filters that follow the sound; nil if none ever will.
+  public let stream: FilterStream?
+  let unmanagedStream: Unmanaged<FilterStream>?
+
   // Control side only.
   let control = Locked(ControlSide())
   /// The caches for which layouts are chosen.
@@ -68,9 +75,10 @@ public final class Engine: @unchecked Sendable {
   ///   - preRoll: a pre-roll buffer for two outputs and the same number of microphones; nil switches pre-roll off.
   ///   - instructionSet: an available one; nil for the fastest.
   ///   - caches: those that the memory layout is chosen for.
+  ///   - adapts: whether the filters of `main` can follow the sound (`stream`).
   public init(
     microphones: Int, taps: Int, sampleRate: Double, fadeFrames: Int? = nil, preRoll: PreRoll? = nil,
-    instructionSet: InstructionSet? = nil, caches: ProcessorCaches = .current
+    instructionSet: InstructionSet? = nil, caches: ProcessorCaches = .current, adapts: Bool = false
   ) {
     self.caches = caches
     let set = instructionSet ?? .best
@@ -92,6 +100,9 @@ public final class Engine: @unchecked Sendable {
     state = .allocate(capacity: 1)
     state.initialize(to: CallbackState(live: spareHistory, meteredChannels: microphones + 2))
     fade = Crossfade(frames: fadeFrames ?? Crossfade.frames(sampleRate: sampleRate))
+    adaptedFade = Crossfade(frames: fadeFrames == 0 ? 0 : FilterStream.fadeFrames(sampleRate: sampleRate))
+    stream = adapts ? FilterStream(microphones: microphones, taps: taps, sampleRate: sampleRate) : nil
+    unmanagedStream = stream.map { .passUnretained($0) }
     microphoneGuard = MicrophoneGuard(microphones: microphones, sampleRate: sampleRate)
     dropouts = DropoutFade(microphones: microphones, sampleRate: sampleRate)
     self.preRoll = preRoll ?? PreRoll(microphones: microphones, capacityFrames: 0)
@@ -108,6 +119,7 @@ public final class Engine: @unchecked Sendable {
     unheardLeft.free()
     unheardRight.free()
     fade.free()
+    adaptedFade.free()
   }
 
   /// The layouts that the engine has kernels for, of which it chooses one.
@@ -157,6 +169,7 @@ public final class Engine: @unchecked Sendable {
       beginFadeOrTake(period.timing, period.frames)
     }
     let rejected = receive(period)
+    tapMicrophones(period.frames)
     convolve(period)
     applyHighPasses(period)
     if let ended = playback.mix(into: period, fade: fade) { reports.push(.playbackEnded(ended)) }
@@ -189,6 +202,12 @@ public final class Engine: @unchecked Sendable {
   /// Thread: JACK's realtime thread (process callback).
   public func hasPlayback(frames: Int) -> Bool { playback.isReady(frames: frames) }
 
+  /// Whether what follows from all periods so far has been delivered to `stream`. Only in freewheel, where there is no
+  /// deadline, before `process`.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  public var isAdaptationCaughtUp: Bool { stream?.isCaughtUp ?? true }
+
   // MARK: - Realtime thread: requests
 
   /// Adopts the convolver prepared for the server's new period.
@@ -207,6 +226,7 @@ public final class Engine: @unchecked Sendable {
     guard let pointer = UnsafeRawPointer(bitPattern: address) else { return }
     let adopted = Unmanaged<Convolver>.fromOpaque(pointer)
     state.pointee.convolver = adopted
+    if adopted._withUnsafeGuaranteedRef({ $0.hasTail() }) { playBase() }
     if isFirst { adopted._withUnsafeGuaranteedRef { $0.begin(at: start) } }
     guard let running else { return }
     let serial = running._withUnsafeGuaranteedRef { $0.serialNumber() }
@@ -248,6 +268,7 @@ public final class Engine: @unchecked Sendable {
   @_noLocks @_noAllocation
   private func beginFadeOrTake(_ timing: Timing, _ frames: Int) {
     let isFading = beginFades()
+    adapt(frames)
     guard case .armed(let ticket, let ring) = state.pointee.take,
       isTakeDue(ticket, timing, isFading: isFading)
     else { return }

@@ -10,10 +10,23 @@ public struct EngineMemory: Sendable, Hashable {
   public var frame = 0
   /// The microphones' last frames before that. Shape: `[microphone][frame]`, whole periods.
   public var microphones: [[Float]] = []
+  /// What mutes and fades them there, of each microphone.
+  public var inputs: [InputMemory] = []
   /// The high-passes' memory there: the two values of each output of main, then of each recorded output of other feeds.
   public var highPasses: [SIMD2<Double>] = []
 
   public init() {}
+}
+
+/// What an engine remembers of a microphone beside its frames: invalid samples and dropouts.
+public struct InputMemory: BitwiseCopyable, Hashable, Sendable {
+  /// Frames since the last invalid sample.
+  package var cleanFrames: Int
+  package var dropout: DropoutFade.State
+
+  package init(cleanFrames: Int, dropout: DropoutFade.State) {
+    (self.cleanFrames, self.dropout) = (cleanFrames, dropout)
+  }
 }
 
 /// The same in a take's ring: memory that the control side reserves, and the callback fills when the take begins. The ring
@@ -29,6 +42,7 @@ struct ReservedMemory {
   private let microphones: Int
   private let capacity: Int
   private let samples: AlignedMemory
+  private let inputs: UnsafeMutablePointer<InputMemory>
   private let outputs: Int
   private let highPasses: UnsafeMutablePointer<SIMD2<Double>>
   private let place: UnsafeMutablePointer<Place>
@@ -42,6 +56,9 @@ struct ReservedMemory {
     self.capacity = capacity
     self.outputs = outputs
     samples = AlignedMemory(count: microphones * capacity)
+    inputs = .allocate(capacity: microphones)
+    inputs.initialize(
+      repeating: InputMemory(cleanFrames: 0, dropout: .init(toneAge: 0, signalAge: 0)), count: microphones)
     highPasses = .allocate(capacity: outputs)
     highPasses.initialize(repeating: SIMD2(), count: outputs)
     place = .allocate(capacity: 1)
@@ -51,6 +68,7 @@ struct ReservedMemory {
   /// Thread: any but the callback's.
   func free() {
     samples.free()
+    inputs.deallocate()
     highPasses.deallocate()
     place.deallocate()
   }
@@ -80,6 +98,16 @@ struct ReservedMemory {
     }
   }
 
+  /// Keeps what mutes and fades a microphone.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func keep(cleanFrames: Int, _ dropout: DropoutFade.State, ofMicrophone n: Int) {
+    guard n < microphones else { return }
+    inputs[n].cleanFrames = cleanFrames
+    inputs[n].dropout = dropout
+  }
+
   /// Keeps the memory of one output's high-pass.
   ///
   /// Thread: JACK's realtime thread (process callback).
@@ -94,6 +122,7 @@ struct ReservedMemory {
     memory.microphones = (0..<microphones).map { m in
       Array(UnsafeBufferPointer(start: samples.floats + m * capacity, count: place.pointee.frames))
     }
+    memory.inputs = Array(UnsafeBufferPointer(start: inputs, count: microphones))
     memory.highPasses = Array(UnsafeBufferPointer(start: highPasses, count: outputs))
     return memory
   }

@@ -21,16 +21,19 @@ public struct EngineStatistics: Hashable, Sendable {
   public let clippedSamples: Int
   /// Periods that were silent because the engine was not prepared for their length.
   public let unpreparedPeriods: Int
+  /// How often filters that follow the sound were given up because the next ones came late.
+  public let lateAdaptations: Int
 
   /// Thread: any.
   public init(
     frames: Int = 0, recording: Bool = false, rejectedSamples: Int = 0, clippedSamples: Int = 0,
-    unpreparedPeriods: Int = 0
+    unpreparedPeriods: Int = 0, lateAdaptations: Int = 0
   ) {
     self.frames = frames
     self.recording = recording
     self.rejectedSamples = rejectedSamples
     self.clippedSamples = clippedSamples
     self.unpreparedPeriods = unpreparedPeriods
+    self.lateAdaptations = lateAdaptations
   }
 }

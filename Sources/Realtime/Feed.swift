@@ -19,6 +19,18 @@ struct FeedState: BitwiseCopyable {
   /// Nil if the feed has none.
   var preRoll: Unmanaged<PreRoll>?
 
+  /// Whether it fades to what somebody asked for, or is about to.
+  ///
+  /// Thread: any.
+  var isChanging: Bool {
+    @_noLocks @_noAllocation
+    get {
+      if pending != nil { return true }
+      guard let next else { return false }
+      return !next.isAdaptation
+    }
+  }
+
   /// Outputs are computed in pairs.
   ///
   /// Thread: any.

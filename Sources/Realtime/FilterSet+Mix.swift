@@ -13,10 +13,9 @@ extension FilterSet {
       for (output, row) in part.gains.enumerated() {
         for (other, gain) in row.enumerated() where gain != 0 {
           for microphone in 0..<first.microphones {
-            part.set.coefficients[other][microphone].withUnsafeBufferPointer { filter in
-              sums[output][microphone].withUnsafeMutableBufferPointer { sum in
-                for tap in sum.indices { sum[tap] += gain * filter[tap] }
-              }
+            let filter = part.set.filter(output: other, microphone: microphone)
+            sums[output][microphone].withUnsafeMutableBufferPointer { sum in
+              for tap in sum.indices { sum[tap] += gain * filter[tap] }
             }
           }
         }

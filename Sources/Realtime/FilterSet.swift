@@ -8,17 +8,16 @@ import Synchronization
 public final class FilterSet: @unchecked Sendable {
   private static let lastSerial = Atomic<Int>(0)
 
-  // Unchecked: only the control side uses `prepared`, under the engine's control lock; the callback reads the two
-  // addresses.
+  // Unchecked: only the control side uses `prepared`, under the engine's control lock; the callback reads the three
+  // atomics. Of a set that is refilled, `FilterStream` says who uses what.
 
-  /// Unique within the process. An address is not: the next set may be allocated at the same one.
-  let serial = FilterSet.lastSerial.wrappingAdd(1, ordering: .relaxed).newValue
+  private let number = Atomic<Int>(FilterSet.nextSerial())
   public let microphones: Int
   public let taps: Int
   /// 1 for a mono pattern, which a feed with two outputs plays on both.
   public let outputs: Int
   /// Shape: `[output][microphone][tap]`.
-  let coefficients: [[[Float]]]
+  private let coefficients: UnsafeMutablePointer<Float>
   /// Spectra by generation. `ConvolverLayout` defines the shape.
   ///
   /// Scale: 1/bins, because the inverse FFT is unscaled. The tail has a further factor of one over the size of its FFT.
@@ -31,20 +30,76 @@ public final class FilterSet: @unchecked Sendable {
 
   /// Thread: any but the callback's.
   /// - Parameter coefficients: shape `[output][microphone][tap]`, all filters of the same length.
-  public init(coefficients: [[[Float]]]) {
-    precondition((1...2 * FeedTable.mostPairs).contains(coefficients.count))
+  public convenience init(coefficients: [[[Float]]]) {
     let (microphones, taps) = (coefficients[0].count, coefficients[0][0].count)
     precondition(coefficients.allSatisfy { $0.count == microphones && $0.allSatisfy { $0.count == taps } })
-    self.coefficients = coefficients
-    outputs = coefficients.count
-    self.microphones = microphones
-    self.taps = taps
+    self.init(outputs: coefficients.count, microphones: microphones, taps: taps)
+    for (n, filter) in coefficients.joined().enumerated() {
+      for (tap, h) in filter.enumerated() { self.coefficients[n * taps + tap] = h }
+    }
   }
 
-  deinit { for generation in prepared { generation?.spectra.free() } }
+  /// A set of zeros, to be refilled.
+  ///
+  /// Thread: any but the callback's.
+  package init(outputs: Int, microphones: Int, taps: Int) {
+    precondition((1...2 * FeedTable.mostPairs).contains(outputs))
+    self.outputs = outputs
+    self.microphones = microphones
+    self.taps = taps
+    coefficients = .allocate(capacity: outputs * microphones * taps)
+    coefficients.initialize(repeating: 0, count: outputs * microphones * taps)
+  }
+
+  /// All filters: `[output][microphone][tap]`.
+  ///
+  /// Thread: any but the callback's.
+  package var filters: [[[Float]]] {
+    (0..<outputs).map { output in
+      (0..<microphones).map { Array(UnsafeBufferPointer(start: filter(output, $0), count: taps)) }
+    }
+  }
+
+  /// One filter: `[tap]`.
+  ///
+  /// Thread: any but the callback's.
+  package func filter(_ output: Int, _ microphone: Int) -> UnsafePointer<Float> {
+    UnsafePointer(coefficients + (output * microphones + microphone) * taps)
+  }
+
+  /// Whether there is no microphone whose filters are zeros.
+  ///
+  /// Thread: any but the callback's.
+  package var usesAllMicrophones: Bool {
+    (0..<microphones).allSatisfy { microphone in
+      (0..<outputs).contains { output in (0..<taps).contains { filter(output, microphone)[$0] != 0 } }
+    }
+  }
+
+  deinit {
+    for generation in prepared { generation?.spectra.free() }
+    coefficients.deallocate()
+  }
+
+  /// Unique within the process: of these coefficients. An address is not: the next set may be allocated at the same one.
+  ///
+  /// Thread: any.
+  var serial: Int {
+    @_noLocks @_noAllocation get { number.load(ordering: .relaxed) }
+  }
+
+  /// Thread: any but the callback's.
+  private static func nextSerial() -> Int { lastSerial.wrappingAdd(1, ordering: .relaxed).newValue }
 
   /// Outputs are computed in pairs. The last one of an odd number has filters of zeros beside it.
   var pairs: Int { (outputs + 1) / 2 }
+
+  /// The filter from a microphone to an output.
+  ///
+  /// Thread: any but the callback's.
+  func filter(output: Int, microphone: Int) -> UnsafeBufferPointer<Float> {
+    UnsafeBufferPointer(start: coefficients + (output * microphones + microphone) * taps, count: taps)
+  }
 
   /// The spectra of a generation, pair by pair, `ConvolverLayout.filterFloats` each; nil if it was never prepared.
   ///
@@ -62,11 +117,25 @@ public final class FilterSet: @unchecked Sendable {
   ///
   /// Thread: control side.
   func prepare(_ layout: ConvolverLayout, generation: Int) {
+    guard prepared[generation]?.layout != layout else { return }
+    prepare(FilterTransform(layout), generation: generation)
+  }
+
+  /// Partitions and transforms the filters, whether or not that has been done. It allocates only where the generation had
+  /// another layout. The callback must not be reading this generation.
+  ///
+  /// Thread: control side; of a set that is refilled, the thread that may refill it.
+  func prepare(_ transform: FilterTransform, generation: Int) {
+    let layout = transform.layout
+    precondition(layout.plan.microphones == microphones && layout.plan.taps == taps)
     let old = prepared[generation]
-    guard old?.layout != layout else { return }
-    let partitioned = partitioned(layout)
-    prepared[generation] = (layout, partitioned)
-    let address = UInt(bitPattern: partitioned.floats)
+    if let old, old.layout == layout {
+      return transform.transform(coefficients, outputs: outputs, to: old.spectra.floats)
+    }
+    let memory = AlignedMemory(count: pairs * layout.filterFloats)
+    transform.transform(coefficients, outputs: outputs, to: memory.floats)
+    prepared[generation] = (layout, memory)
+    let address = UInt(bitPattern: memory.floats)
     if generation == 0 {
       firstAddress.store(address, ordering: .releasing)
     } else {
@@ -75,66 +144,13 @@ public final class FilterSet: @unchecked Sendable {
     old?.spectra.free()
   }
 
-  /// Cuts the filters into partitions of one period, and transforms them.
+  /// Replaces the filters of a set that the callback does not read. Call `prepare(_:generation:)` for every convolver in
+  /// use before the callback may read it again.
   ///
-  /// Thread: control side.
-  private func partitioned(_ layout: ConvolverLayout) -> AlignedMemory {
-    let plan = layout.plan
-    precondition(plan.microphones == microphones && plan.taps == taps)
-    let memory = AlignedMemory(count: pairs * layout.filterFloats)
-    let transform = FourierTransform(size: layout.bins)
-    let re = AlignedMemory(count: layout.bins)
-    let im = AlignedMemory(count: layout.bins)
-    defer {
-      transform.free()
-      re.free()
-      im.free()
-    }
-    // The weights of the kernels' transform (Analysis.swift), scaled.
-    let weights = (0..<layout.bins).map { n -> (re: Float, im: Float) in
-      let weight = TransformTables.root(n, of: 4 * layout.bins)
-      return (re: weight.re / Float(layout.bins), im: weight.im / Float(layout.bins))
-    }
-    // Twiddle factors of the tail's FFT, whose inverse is unscaled.
-    let tailSize = layout.tailTransformSize
-    let twiddles = (0..<tailSize).map { n -> (re: Float, im: Float) in
-      let root = TransformTables.root(-n, of: tailSize)
-      return (root.re / Float(tailSize), root.im / Float(tailSize))
-    }
-    for partition in 0..<plan.partitions {
-      let first = partition * plan.period
-      let last = min(first + plan.period, taps)
-      for output in 0..<outputs {
-        let pair = memory.floats + output / 2 * layout.filterFloats
-        for microphone in 0..<microphones {
-          re.floats.update(repeating: 0, count: layout.bins)
-          im.floats.update(repeating: 0, count: layout.bins)
-          for n in first..<last {
-            let h = coefficients[output][microphone][n]
-            re.floats[n - first] = h * weights[n - first].re
-            im.floats[n - first] = h * weights[n - first].im
-          }
-          transform.forward(re.floats, im.floats)
-          for bin in 0..<layout.bins {
-            if partition < layout.headPartitions {
-              let at = layout.offset(
-                output: output % 2, microphone: microphone, partition: partition, bin: bin)
-              pair[at] = re.floats[bin]
-              pair[at + layout.lanes] = im.floats[bin]
-            } else {
-              let (block, n) = (partition - layout.block).quotientAndRemainder(dividingBy: layout.block)
-              for frequency in 0..<tailSize {
-                let at = layout.offset(
-                  output: output % 2, microphone: microphone, block: block, frequency: frequency, bin: bin)
-                let (c, s) = twiddles[n * frequency % tailSize]
-                pair[at] += c * re.floats[bin] - s * im.floats[bin]
-                pair[at + layout.lanes] += c * im.floats[bin] + s * re.floats[bin]
-              }
-            }
-          }
-        }
-      }
-    }
-    return memory
+  /// Thread: the one that may refill it.
+  /// - Parameter source: shape `[output][microphone][tap]`.
+  package func refill(_ source: UnsafePointer<Float>) {
+    coefficients.update(from: source, count: outputs * microphones * taps)
+    number.store(Self.nextSerial(), ordering: .relaxed)
   }
 }

@@ -5,7 +5,8 @@ import Synchronization
 /// From an invalid sample on, the microphone is silent. After one second of valid samples it fades in over 20 ms. The
 /// result depends on the samples alone, never on the period.
 package struct MicrophoneGuard: ~Copyable, @unchecked Sendable {
-  // Unchecked: only the callback uses `cleanFrames`; other threads read atomics.
+  // Unchecked: only the callback uses `cleanFrames`, or the control side while it does not run; other threads read
+  // atomics.
 
   private let microphones: Int
   private let holdFrames: Int
@@ -36,6 +37,18 @@ package struct MicrophoneGuard: ~Copyable, @unchecked Sendable {
   /// Thread: any.
   @_noLocks @_noAllocation
   package func isMuted(_ microphone: Int) -> Bool { muted[microphone].load(ordering: .relaxed) }
+
+  /// Frames since the last invalid sample, as far as they matter.
+  ///
+  /// Thread: JACK's realtime thread (process callback), or the control side while the callback does not run.
+  @_noLocks @_noAllocation
+  func cleanFrames(of microphone: Int) -> Int { cleanFrames[microphone] }
+
+  /// Thread: control side, while the callback does not run.
+  func set(_ microphone: Int, cleanFrames age: Int) {
+    cleanFrames[microphone] = min(max(0, age), holdFrames + fadeFrames)
+    muted[microphone].store(cleanFrames[microphone] < holdFrames + fadeFrames, ordering: .relaxed)
+  }
 
   /// Whether a sample is valid. The comparison is false for NaN.
   ///

@@ -12,6 +12,8 @@ public struct OfflineRun {
   public private(set) var right: [Float] = []
   /// Outputs of the feeds other than `main`, by their places in `Period.feeds`.
   public private(set) var feeds: [[Float]]
+  /// Called after each period, as a worker beside the callback would have its turn.
+  public var afterPeriod: () -> Void = {}
   /// Signals that are not processed yet, and the position of their first frame.
   private var microphones: [[Float]]
   private var inputStart = 0
@@ -75,6 +77,7 @@ public struct OfflineRun {
     right.append(contentsOf: outputs[frames..<2 * frames])
     for n in feeds.indices { feeds[n].append(contentsOf: outputs[(2 + n) * frames..<(3 + n) * frames]) }
     position += frames
+    afterPeriod()
   }
 
   /// Discards the output so far.

@@ -31,6 +31,11 @@ package struct RingCursor: ~Copyable, Sendable {
   /// Thread: any.
   package func producedCount() -> Int { head.load(ordering: .relaxed) }
 
+  /// Elements read so far.
+  ///
+  /// Thread: any.
+  package func consumedCount() -> Int { tail.load(ordering: .relaxed) }
+
   /// Index for the next element.
   ///
   /// Thread: producer.

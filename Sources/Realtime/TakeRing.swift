@@ -179,6 +179,15 @@ public final class TakeRing: @unchecked Sendable {
     reserved.keep(history, period: period, periods: periods)
   }
 
+  /// Keeps what mutes and fades a microphone, before the take begins.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func keep(cleanFrames: Int, _ dropout: DropoutFade.State, ofMicrophone n: Int) {
+    guard let reserved else { return }
+    reserved.keep(cleanFrames: cleanFrames, dropout, ofMicrophone: n)
+  }
+
   /// Keeps the memory of the high-pass of one output, before the take begins.
   ///
   /// Thread: JACK's realtime thread (process callback).

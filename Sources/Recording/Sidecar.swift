@@ -156,6 +156,8 @@ public struct Sidecar: Codable, Sendable, Hashable {
   public var fallbacks: [Fallback]?
   /// By name, what feeds played that followed a pose, as `Turn.text`; nil if none did.
   public var turns: [String: String]?
+  /// Who spoke where, as `Talker.text`; nil if nobody looked for talkers, or nobody spoke.
+  public var talkers: String?
   /// The first `listLimit` events.
   public var events: [Event] = []
   /// Samples above full scale, clipped by an integer format.

@@ -1,4 +1,5 @@
 import Acoustics
+import AudioFiles
 import Realtime
 
 /// A feed of a take besides `main`, as it was set when the take was recorded. Stands in the sidecar.
@@ -53,6 +54,16 @@ public struct FeedSetup: Codable, Sendable, Hashable {
 
   /// Names of the channels among those of other files: "anna", "room W".
   var trackNames: [String] { channels.count == 1 ? [name] : channels.map { "\(name) \($0)" } }
+
+  /// "Front cardioid"; "Back Ambisonics of order 1: …".
+  var content: String {
+    let ambisonics = order.map { order in
+      AmbisonicFormat(
+        order: order, normalisation: normalisation.flatMap(AmbisonicNormalisation.init) ?? .sn3d
+      ).comment
+    }
+    return "\(dataSource) \(ambisonics ?? polarPattern ?? "")"
+  }
 }
 
 /// A feed that a take records besides `main`, and where the engine has it.

@@ -90,13 +90,14 @@ final class TakeFiles {
   private func setBroadcast() {
     guard let began else { return }
     let date = began + Double(segment.start) / Double(plan.sampleRate)
-    segment.setBroadcast(
+    let timeReference = date.timeIntervalSince(date.startOfLocalDay) * Double(plan.sampleRate)
+    segment.setBroadcast { content in
       BroadcastExtension(
-        description: "\(plan.setup.device) \(plan.setup.dataSource) \(plan.setup.polarPattern)"
+        description: "\(plan.setup.device) \(content)"
           + (plan.setup.pinna.map { ", recorded by \($0)" } ?? ""),
         date: date.localText("%Y-%m-%d"), time: date.localText("%H:%M:%S"),
-        timeReference: Int((date.timeIntervalSince(date.startOfLocalDay) * Double(plan.sampleRate)).rounded())
-      ))
+        timeReference: Int(timeReference.rounded()))
+    }
   }
 
   /// How many of `count` further frames belong to the take: all, unless it ends by itself.
@@ -212,6 +213,7 @@ final class TakeFiles {
     document.add(news.events)
     document.add(news.fallbacks)
     document.list(news.turns)
+    document.list(news.talkers)
     document.notes += news.notes
     document.add(news.markers)
     if let title = news.title { document.title = title.isEmpty ? nil : title }

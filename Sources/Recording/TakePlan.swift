@@ -179,6 +179,8 @@ public struct TakeSetup: Codable, Sendable, Hashable {
   public let gainDB: Double
   /// Corner of the high-pass; nil if it is off. The microphones' file is never filtered.
   public let highPassHz: Double?
+  /// How far the filters of stereo followed the sound, 0…1; nil for not at all.
+  public let adaptation: Double?
   public let muted: Bool
   /// Names, in channel order of the microphones' file.
   public let microphones: [String]
@@ -190,7 +192,7 @@ public struct TakeSetup: Codable, Sendable, Hashable {
   public init(
     preset: String, device: String, dataSource: String, polarPattern: String, inputOrientation: String,
     look: Look? = nil, roll: Double? = nil, yaw: Double? = nil, follow: [Followed]? = nil, layout: Layout?,
-    gainDB: Double, highPassHz: Double? = nil, muted: Bool,
+    gainDB: Double, highPassHz: Double? = nil, adaptation: Double? = nil, muted: Bool,
     microphones: [String],
     latencyFrames: Int, calibrated: String? = nil, pinna: String? = nil
   ) {
@@ -205,6 +207,7 @@ public struct TakeSetup: Codable, Sendable, Hashable {
     self.layout = layout
     self.gainDB = gainDB
     self.highPassHz = highPassHz
+    self.adaptation = adaptation
     self.muted = muted
     self.microphones = microphones
     self.latencyFrames = latencyFrames

@@ -23,6 +23,8 @@ final class TakeSegment {
     let writer: AudioFileWriter
     /// Name in the take's folder.
     let name: String
+    /// What it holds, in words.
+    let content: String
     /// The channels of the ring that it holds.
     let channels: Range<Int>
   }
@@ -40,12 +42,14 @@ final class TakeSegment {
         ? nil : Dictionary(feeds.map { ($0.name, $0.file) }, uniquingKeysWith: { a, _ in a }),
       microphones: plan.microphones > 0 ? microphones : nil)
     do throws(TakeError) {
-      try open(main, plan.trackNames, in: folder, plan)
+      try open(main, plan.trackNames, "\(plan.setup.dataSource) \(plan.setup.polarPattern)", in: folder, plan)
       for (_, file, feed) in feeds {
-        try open(file, feed.setup.trackNames, in: folder, plan, hasSpeakers: feed.setup.order == nil)
+        let setup = feed.setup
+        try open(
+          file, setup.trackNames, setup.content, in: folder, plan, hasSpeakers: setup.order == nil)
       }
       let names = plan.microphones > 0 ? plan.setup.microphones : []
-      try open(microphones, names, in: folder, plan, hasSpeakers: false)
+      try open(microphones, names, "microphones", in: folder, plan, hasSpeakers: false)
     } catch {
       discard()
       throw error
@@ -54,7 +58,8 @@ final class TakeSegment {
 
   /// Opens the file of the next channels; none of no channels.
   private func open(
-    _ name: String, _ tracks: [String], in folder: OpenFolder, _ plan: TakePlan, hasSpeakers: Bool = true
+    _ name: String, _ tracks: [String], _ content: String, in folder: OpenFolder, _ plan: TakePlan,
+    hasSpeakers: Bool = true
   ) throws(TakeError) {
     guard !tracks.isEmpty else { return }
     let channels = tracks.count
@@ -64,7 +69,7 @@ final class TakeSegment {
         folder: folder, name: name, encoding: plan.options.format.encoding, channels: channels,
         sampleRate: plan.sampleRate, areMicrophones: !hasSpeakers, broadcast: .unknown, trackNames: tracks,
         replacing: false)
-      parts.append(Part(writer: writer, name: name, channels: first..<first + channels))
+      parts.append(Part(writer: writer, name: name, content: content, channels: first..<first + channels))
     } catch {
       throw TakeError(error.description)
     }
@@ -82,8 +87,9 @@ final class TakeSegment {
     return files
   }
 
-  func setBroadcast(_ broadcast: BroadcastExtension) {
-    for writer in writers { writer.setBroadcast(broadcast) }
+  /// - Parameter broadcast: of a file with this content.
+  func setBroadcast(_ broadcast: (String) -> BroadcastExtension) {
+    for part in parts { part.writer.setBroadcast(broadcast(part.content)) }
   }
 
   /// Writes whole interleaved frames, as the ring has them. NaN and infinity become silence.

@@ -143,6 +143,11 @@ public final class TakeWriter: Sendable {
     pendingNews.withLock { if $0.turns.count < Sidecar.turnLimit / 8 { $0.turns.append(turn) } }
   }
 
+  /// Lists in the sidecar who speaks where.
+  public func add(_ talker: Sidecar.Talker) {
+    pendingNews.withLock { if $0.talkers.count < Sidecar.turnLimit / 8 { $0.talkers.append(talker) } }
+  }
+
   /// Adds a note to the sidecar: a deviation from the request that loses nothing.
   public func addNote(_ sentence: String) { pendingNews.withLock { $0.notes.append(sentence) } }
 
@@ -305,6 +310,7 @@ struct TakeNews {
   var notes: [String] = []
   var fallbacks: [Sidecar.Fallback] = []
   var turns: [Sidecar.Turn] = []
+  var talkers: [Sidecar.Talker] = []
   var markers: [Sidecar.Marker] = []
   /// Nil if it stays as it is; empty for none.
   var title: String?

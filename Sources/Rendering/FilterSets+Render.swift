@@ -1,4 +1,5 @@
 import Acoustics
+import Adaptation
 import Realtime
 
 extension FilterSets {
@@ -24,6 +25,7 @@ extension FilterSets {
   /// - Parameters:
   ///   - microphones: shape `[microphone][frame]`, in the order of the device's microphones.
   ///   - gain, highPass: of the outputs.
+  ///   - adaptation: how far stereo follows the sound, 0…1, with `model`.
   ///   - substitutions: in the order of their frames. A crossfade begins with each; one from frame 0 is in force from
   ///     the start.
   ///   - period: number of frames that the engine processes at a time.
@@ -31,17 +33,20 @@ extension FilterSets {
   /// - Throws: the errors of `filters(for:of:)`.
   public func render(
     _ microphones: [[Float]], selection: Selection, of device: Device, gain: Decibels = Decibels(0),
-    highPass: HighPass = .off, substitutions: [Substitution] = [], period: Int = 1024,
-    instructionSet: InstructionSet = .best
+    highPass: HighPass = .off, adaptation: Double = 0, model: AdaptiveModel? = nil,
+    substitutions: [Substitution] = [], period: Int = 1024, instructionSet: InstructionSet = .best
   ) throws -> (left: [Float], right: [Float]) {
     var output: (left: [Float], right: [Float]) = ([], [])
     var parts = [microphones]
+    var feed = Feed(
+      Play(selection, amplitude: Float(gain.amplitude), highPass: highPass, adaptation: adaptation))
+    feed.substitutions = substitutions
     try render(
-      selection: selection, of: device, gain: gain, highPass: highPass, substitutions: substitutions,
-      period: period, instructionSet: instructionSet, next: { parts.popLast() },
+      [feed], of: device, model: model, period: period, instructionSet: instructionSet,
+      next: { parts.popLast() },
       write: { outputs in
-        output.left += outputs[0]
-        output.right += outputs[min(1, outputs.count - 1)]
+        output.left += outputs[0][0]
+        output.right += outputs[0][min(1, outputs[0].count - 1)]
       })
     return output
   }
@@ -52,11 +57,16 @@ extension FilterSets {
     /// Linear gain.
     public var amplitude: Float
     public var highPass: HighPass
+    /// How far the filters of stereo follow the sound, 0…1; on `main` alone.
+    public var adaptation: Double
 
-    public init(_ selection: Selection, amplitude: Float = 1, highPass: HighPass = .off) {
+    public init(
+      _ selection: Selection, amplitude: Float = 1, highPass: HighPass = .off, adaptation: Double = 0
+    ) {
       self.selection = selection
       self.amplitude = amplitude
       self.highPass = highPass
+      self.adaptation = adaptation
     }
   }
 
@@ -78,10 +88,35 @@ extension FilterSets {
     }
   }
 
+  /// What an engine remembered of the microphones before a frame, where a period begins: its copies of their frames, muted
+  /// and faded already, which replace those that are given.
+  public struct InputStart: Sendable {
+    let frame: Int
+    let memory: EngineMemory
+
+    public init(frame: Int, _ memory: EngineMemory) { (self.frame, self.memory) = (frame, memory) }
+
+    private var copies: Int { min(frame, memory.microphones.first?.count ?? 0) }
+    var firstCopy: Int { frame - copies }
+
+    /// - Parameter part: frames of all microphones, the first of which is `start`.
+    func replacing(in part: [[Float]], from start: Int) -> [[Float]] {
+      let range = max(start, firstCopy)..<max(start, firstCopy, min(frame, start + part[0].count))
+      guard !range.isEmpty else { return part }
+      return zip(part, memory.microphones).map { given, copy in
+        let shift = copy.count - frame
+        return given[..<(range.lowerBound - start)]
+          + copy[(range.lowerBound + shift)..<(range.upperBound + shift)]
+          + given[(range.upperBound - start)...]
+      }.map(Array.init)
+    }
+  }
+
   /// The same for sound of any length: no more of it is in memory than a part.
   /// - Parameters:
   ///   - framesBefore: how many of the frames only precede what is rendered. They are processed, and their outputs are
   ///     not written.
+  ///   - inputs: what an engine remembered before a frame, counted from the first that is given.
   ///   - next: returns the next part, of any number of frames; nil at the end.
   ///   - write: called with the outputs, in order, as many frames in all as the input has after those: shape
   ///     `[output][frame]`, with as many outputs as the pattern has.
@@ -103,15 +138,17 @@ extension FilterSets {
   /// - Parameters:
   ///   - feeds: the first is `main`. Changes may give only `main` another number of channels.
   ///   - onDemand: the filters of looks and B-format.
+  ///   - model: of `device`, for filters that follow the sound; nil if none do.
   ///   - clock: time of the first frame on the engine's clock.
   ///   - write: called with the outputs. Shape: `[feed][channel][frame]`.
   public func render(
-    _ feeds: [Feed], of device: Device, onDemand: FilterChoice = FilterChoice(), framesBefore: Int = 0,
-    clock: Int = 0, period: Int = 1024,
+    _ feeds: [Feed], of device: Device, onDemand: FilterChoice = FilterChoice(), model: AdaptiveModel? = nil,
+    framesBefore: Int = 0, clock: Int = 0, inputs: InputStart? = nil, period: Int = 1024,
     instructionSet: InstructionSet = .best, next: () throws -> [[Float]]?,
     write: (_ outputs: [[[Float]]]) throws -> Void
   ) throws {
-    let engine = makeEngine(instructionSet: instructionSet)
+    let engine = makeEngine(instructionSet: instructionSet, adapts: model != nil)
+    let adaptive = AdaptiveStereo(engine)
     let forming = engine.formingFrames(period: period)
     var states = feeds.map { feed in
       var choice = onDemand
@@ -124,6 +161,15 @@ extension FilterSets {
     func filters(_ n: Int) throws -> FilterSet {
       try states[n].choice.filters(for: states[n].play.selection, of: device, self)
     }
+    /// What `main` shall follow the sound with from now on.
+    func target() throws -> AdaptiveStereo.Target? {
+      let play = states[0].play
+      guard play.adaptation > 0 else { return nil }
+      return try model?.target(
+        states[0].choice.played(play.selection), base: try filters(0), delayFrames: bank.delayFrames,
+        strength: play.adaptation)
+    }
+    adaptive?.start(try target())
     var numbers: [Int] = []
     var places: [Int] = []
     var end = 0
@@ -145,7 +191,7 @@ extension FilterSets {
       places.append(end)
       end += feed.channels
     }
-    var coming = Event.all(of: feeds, forming: forming)[...]
+    var coming = Event.all(of: feeds, inputs, forming: forming)[...]
     func post(_ event: Event) throws {
       let n = event.feed
       switch event.kind {
@@ -156,6 +202,8 @@ extension FilterSets {
           states[n].choice.play(turned, for: states[n].play.selection, of: device, self)
         }
       case .highPass(let memory): return engine.setHighPasses(feed: numbers[n], memory)
+      case .copies: return engine.takeInputsAsTheyAre()
+      case .inputs(let memory): return engine.setInputs(memory)
       }
       let (amplitude, highPass) = (states[n].play.amplitude, states[n].play.highPass.frequency?.value)
       if case .change = event.kind {
@@ -163,10 +211,12 @@ extension FilterSets {
       } else {
         _ = try engine.substitute(feed: numbers[n], filters(n), gain: amplitude, highPass: highPass)
       }
+      if isMain[n] { adaptive?.follow(try target()) }
     }
     var run = OfflineRun(
       engine, microphones: [[Float]](repeating: [], count: engine.microphones), firstFrame: clock,
       feedOutputs: end)
+    if let adaptive { run.afterPeriod = adaptive.work }
     var given = 0
     var ahead = framesBefore
     func writeOutput() throws {
@@ -181,7 +231,7 @@ extension FilterSets {
       run.discardOutput()
     }
     while let part = try next() {
-      run.append(part)
+      run.append(inputs?.replacing(in: part, from: given) ?? part)
       given += part[0].count
       while let event = coming.first, event.frame < given {
         run.run(to: event.frame, period: period)
@@ -203,6 +253,8 @@ extension FilterSets {
       case change(Play)
       case substitution(Substitution)
       case highPass([SIMD2<Double>])
+      case copies
+      case inputs([InputMemory])
     }
 
     let frame: Int
@@ -210,14 +262,23 @@ extension FilterSets {
     let kind: Kind
 
     /// - Parameter forming: how long before its fade a substitution is requested.
-    static func all(of feeds: [Feed], forming: Int) -> [Event] {
-      let all = feeds.enumerated().flatMap { n, feed in
-        (feed.highPass.map { [Event(frame: $0.frame, feed: n, kind: .highPass($0.memory))] } ?? [])
-          + feed.changes.map { Event(frame: $0.frame, feed: n, kind: .change($0.play)) }
-          + feed.substitutions.filter { $0.frame > 0 }.map {
-            Event(frame: max(0, $0.frame - forming), feed: n, kind: .substitution($0))
-          }
-      }
+    static func all(of feeds: [Feed], _ inputs: InputStart?, forming: Int) -> [Event] {
+      let start =
+        inputs.map {
+          [
+            Event(frame: $0.firstCopy, feed: 0, kind: .copies),
+            Event(frame: $0.frame, feed: 0, kind: .inputs($0.memory.inputs)),
+          ]
+        } ?? []
+      let all =
+        start
+        + feeds.enumerated().flatMap { n, feed in
+          (feed.highPass.map { [Event(frame: $0.frame, feed: n, kind: .highPass($0.memory))] } ?? [])
+            + feed.changes.map { Event(frame: $0.frame, feed: n, kind: .change($0.play)) }
+            + feed.substitutions.filter { $0.frame > 0 }.map {
+              Event(frame: max(0, $0.frame - forming), feed: n, kind: .substitution($0))
+            }
+        }
       return all.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }.map(
         \.element)
     }

@@ -85,10 +85,13 @@ public struct FilterSets: Sendable {
   }
 
   /// Makes an engine for the bank's number of microphones, filter length and sample rate.
-  public func makeEngine(preRoll: PreRoll? = nil, instructionSet: InstructionSet = .best) -> Engine {
+  /// - Parameter adapts: as in `Engine.init`.
+  public func makeEngine(
+    preRoll: PreRoll? = nil, instructionSet: InstructionSet = .best, adapts: Bool = false
+  ) -> Engine {
     Engine(
       microphones: bank.microphones.count, taps: bank.tapCount, sampleRate: Double(bank.sampleRate),
-      preRoll: preRoll, instructionSet: instructionSet)
+      preRoll: preRoll, instructionSet: instructionSet, adapts: adapts)
   }
 }
 

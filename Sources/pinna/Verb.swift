@@ -38,6 +38,8 @@ struct Verb: Sendable {
   static let nameOption = Option("--name", "NAME", "the running Pinna to talk to (default: pinna)")
   static let isaOption = Option(
     "--isa", "SET", "instruction set: baseline, v3 or v4 (default: the fastest of this processor)")
+  static let adaptOption = Option(
+    "--adapt", "STRENGTH|off", "let stereo follow the sound, from 0 to 1 (default: off)")
   static let helpOption = Option("--help", nil, "show this text")
   static let jsonOption = Option("--json", nil, "print one JSON document")
 

@@ -1,7 +1,10 @@
+import Acoustics
+import Adaptation
 import AllocationCount
 import CFiles
 import FasterKernels
 import Foundation
+import Presets
 import Realtime
 import TestSupport
 
@@ -101,3 +104,30 @@ let statistics = engine.statistics
 print(
   "calls \(calls) periods 10000 adopted \(adopted) applied \(applied) takes \(began) ended \(ended) feeds \(feeds) left \(left) growth \(growth) "
     + "unprepared \(statistics.unpreparedPeriods)")
+
+// The worker of stereo that follows the sound, and of talkers: its calls must allocate nothing once it runs.
+let device = try PresetLibrary(folders: [repositoryFolder + "/Presets"]).device(named: "ring7")
+let base = FilterSet(
+  coefficients: (0..<2).map { _ in device.microphones.map { _ in noise.samples(256, amplitude: 0.001) } })
+let target = try AdaptiveModel(device, sampleRate: 48_000).target(
+  Selection(dataSource: "Front", polarPattern: .stereo, inputOrientation: .portrait), base: base,
+  delayFrames: 64, strength: 1)
+let adapting = Engine(
+  microphones: device.microphones.count, taps: 256, sampleRate: 48_000, instructionSet: set, adapts: true)
+adapting.start(with: base)
+adapting.prepare(period: 64)
+let adaptive = AdaptiveStereo(adapting)!
+adaptive.start(target)
+var worker = 0
+for n in 0..<3000 {
+  // Bursts, so that talkers come and go.
+  inputs.update(repeating: n / 200 % 3 == 0 ? UnsafePointer(output) : UnsafePointer(input), count: 7)
+  adapting.process(
+    Period(frames: 64, inputs: UnsafePointer(inputs), left: output + longest, right: output + 2 * longest))
+  if n >= 500 { count_begin() }
+  adaptive.work()
+  if n >= 500 { worker += count_end() }
+  _ = adapting.drainReports()
+}
+print(
+  "worker \(worker) talkers \(adaptive.talkers?.count ?? -1) adapting \(adaptive.state == .adapting ? 1 : 0)")

@@ -14,12 +14,15 @@ import Testing
     of: ring, kind: .severalTalkers, sides: 5, room: true, snr: 30, seed: 11, seconds: 5)
 
   /// All channels of the product, later by some channels, in a circle.
-  /// - Parameter loopback: amplitude of the two loopback channels, which carry something else than the room.
-  private func product(_ microphones: [[Float]] = Self.sound, shiftedBy offset: Int, loopback: Float)
-    -> [[Float]]
-  {
+  /// - Parameters:
+  ///   - loopback: amplitude of the two loopback channels, which carry something else than the room.
+  ///   - isMono: whether both carry the same.
+  private func product(
+    _ microphones: [[Float]] = Self.sound, shiftedBy offset: Int, loopback: Float, isMono: Bool = false
+  ) -> [[Float]] {
     var noise = SeededNoise(seed: 3)
-    let all = microphones + (0..<2).map { _ in noise.samples(microphones[0].count, amplitude: loopback) }
+    let played = (0..<2).map { _ in noise.samples(microphones[0].count, amplitude: loopback) }
+    let all = microphones + (isMono ? [played[0], played[0]] : played)
     return all.indices.map { all[($0 + all.count - offset) % all.count] }
   }
 
@@ -57,20 +60,27 @@ import Testing
     }
   }
 
-  @Test("loopback channels that play something are told from microphones, too", arguments: [2, 4])
-  func playing(offset: Int) throws {
-    let verdict = try verdict(product(shiftedBy: offset, loopback: 0.05))
+  @Test(
+    "loopback channels that play something are told from microphones, too, in stereo and in mono",
+    arguments: [2, 4, 5], [false, true])
+  func playing(offset: Int, isMono: Bool) throws {
+    let verdict = try verdict(product(shiftedBy: offset, loopback: 0.05, isMono: isMono))
     #expect(verdict.findings.map(\.kind) == [.shifted], "\(verdict.findings.map(\.sentence))")
     #expect(verdict.findings.first?.size == Double(offset))
   }
 
-  @Test("a dead or an exchanged microphone is no shift because a loopback channel plays")
+  @Test("a dead, a doubled or an exchanged microphone is no shift because a loopback channel plays")
   func faults() throws {
     var dead = Self.sound
     dead[1] = dead[1].map { _ in 0 }
     let first = try verdict(product(dead, shiftedBy: 0, loopback: 0.05))
     #expect(first.findings.map(\.kind) == [.dead] && first.findings[0].microphones == [1])
     #expect(first.notJudged.contains { $0.hasPrefix("Channels 7 and 8") && $0.contains("ring-2 does not") })
+    var doubled = Self.sound
+    doubled[4] = doubled[5]
+    let copied = try verdict(product(doubled, shiftedBy: 0, loopback: 0.05))
+    #expect(copied.findings.contains { $0.kind == .doubled && $0.microphones == [4, 5] })
+    #expect(!copied.findings.contains { $0.kind == .shifted })
     var swapped = Self.sound
     swapped.swapAt(0, 2)
     let second = try verdict(product(swapped, shiftedBy: 0, loopback: 0.05))

@@ -77,7 +77,7 @@ import Testing
     func run(from: Int, to: Int) {
       for millisecond in from..<to {
         register.publish(
-          levels: OSCMessage("/pinna/levels", [.float(0)]), now: start + .milliseconds(millisecond)
+          levels: [OSCMessage("/pinna/levels", [.float(0)])], now: start + .milliseconds(millisecond)
         ) { _, address in
           #expect(address == Self.address(1))
           count += 1
@@ -101,7 +101,7 @@ import Testing
         sent.append("\(address)")
         return true
       }
-      register.publish(levels: OSCMessage("/pinna/levels"), now: start + .seconds(1)) { _, address in
+      register.publish(levels: [OSCMessage("/pinna/levels")], now: start + .seconds(1)) { _, address in
         sent.append("levels \(address)")
         return true
       }

@@ -185,9 +185,13 @@ extension LiveTests {
         if let pid = pid_t(pid.filter(\.isNumber)) { kill(pid, SIGTERM) }
       }
       let tools = folder + "/chromium/DevToolsActivePort"
-      try #require(waitUntil(seconds: 60, every: 100) { FileManager.default.fileExists(atPath: tools) })
-      let port = try String(contentsOfFile: tools, encoding: .utf8).split(separator: "\n").first.flatMap {
-        UInt16($0)
+      // The file is there before its first line is.
+      var port: UInt16?
+      _ = waitUntil(seconds: 60, every: 100) {
+        port = (try? String(contentsOfFile: tools, encoding: .utf8))?.split(separator: "\n").first.flatMap {
+          UInt16($0)
+        }
+        return port != nil
       }
       let inspector = WebVisitor(port: try #require(port), token: "")
       let address = "http://\(try WebVisitor(graph).host)/"

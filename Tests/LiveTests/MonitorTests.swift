@@ -66,7 +66,10 @@ extension LiveTests {
       try tmux.press("Down")
       try expect("Enter", "phone5") { $0["preset"] as? String == "phone5" }
 
-      try expect("r", "RECORDING 0:01") { $0["state"] as? String == "recording" }
+      try expect("r", "RECORDING 0:0") {
+        $0["state"] as? String == "recording"
+          && ($0["take"] as? [String: Any])?["frames"] as? Int ?? 0 > 48_000
+      }
       try expect("d", "twice") { $0["dataSource"] as? String == "Back" }
       try expect("k", "Markers      1") { ($0["take"] as? [String: Any])?["markers"] as? Int == 1 }
       try expect("r", "press r again") { $0["state"] as? String == "recording" }

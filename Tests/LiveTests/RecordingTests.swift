@@ -67,7 +67,7 @@ extension LiveTests {
       "a live graph at 16 kHz outputs the recording bit for bit as render writes it",
       .enabled(if: isThere, "\(recording) is not there"), arguments: [128, 1024])
     func live(period: Int) throws {
-      let graph = try LiveGraph(preset: "linear8", sampleRate: 16000, period: period)
+      let graph = try LiveGraph(preset: "linear8", sampleRate: 16000, period: period, synchronous: true)
       var clip = try AudioClip(path: recording)
       // A first frame that is not zero marks the beginning of the signal.
       for n in clip.channels.indices { clip.channels[n].insert(0.001, at: 0) }

@@ -139,7 +139,10 @@ extension LiveTests {
         graph.killServer()
         #expect(try waitUntil(seconds: 2) { try graph.status()["server"] as? String == "gone" })
         try graph.restartServer(period: period)
-        #expect(try waitUntil(seconds: 2) { try graph.status()["server"] as? String == "running" })
+        #expect(
+          try waitUntil(seconds: Faults.areHeavy ? 2 : 10) {
+            try graph.status()["server"] as? String == "running"
+          })
         let status = try graph.status()
         #expect(status["period"] as? Int == period)
         #expect(status["muted"] as? Bool == true && status["preset"] as? String == "linear8")

@@ -103,8 +103,11 @@ extension LiveTests {
       let stop = try graph.pinna("record", "stop")
       let name = URL(filePath: path).lastPathComponent.replacing(".wav", with: ".json")
       let lost = "; 5 microphones lost their source during the take: "
-      #expect(stop.status == 0 && stop.output.contains(lost), "\(stop)")
-      #expect(stop.output.hasSuffix("; see \(name)\n"), "\(stop)")
+      // PipeWire may leave out the period in which a client goes: then the take is incomplete, and the words the same.
+      let told = stop.output + (LiveGraph.isPipeWire ? stop.error : "")
+      let isExpected = stop.status == 0 || LiveGraph.isPipeWire && stop.status == 7
+      #expect(isExpected && told.contains(lost), "\(stop)")
+      #expect(told.hasSuffix("; see \(name)\n"), "\(stop)")
     }
 
     @Test("a take that ends with Pinna is named by the stop and the run; one that was reported before is not")

@@ -32,7 +32,7 @@ extension LiveTests {
 
     @Test("R26: render writes bit for bit what a freewheel capture gives", arguments: [32, 100, 128, 1024])
     func freewheelCapture(period: Int) throws {
-      let graph = try LiveGraph(preset: "phone5", period: period)
+      let graph = try LiveGraph(preset: "phone5", period: period, synchronous: true)
       let rendered = try render(graph.home, Self.noise, period: period)
       let captured = try graph.capture(Self.noise)
       #expect(level(rendered.channels[0]) > -40)
@@ -43,7 +43,7 @@ extension LiveTests {
 
     @Test("R26: render and a freewheel capture agree bit for bit with a high-pass and a gain")
     func highPass() throws {
-      let graph = try LiveGraph(preset: "phone5", period: 128)
+      let graph = try LiveGraph(preset: "phone5", period: 128, synchronous: true)
       let changes = ["--high-pass", "80", "--gain", "-6"]
       let answer = try graph.home.pinna(["set"] + changes)
       #expect(answer.status == 0 && answer.output.contains(", -6 dB, high-pass 80 Hz"), "\(answer)")
@@ -63,7 +63,8 @@ extension LiveTests {
       "R26: render matches a freewheel capture with every instruction set of this processor",
       arguments: available)
     func instructionSets(isa: InstructionSet) throws {
-      let graph = try LiveGraph(preset: "phone5", period: 128, options: ["--isa", isa.rawValue])
+      let graph = try LiveGraph(
+        preset: "phone5", period: 128, synchronous: true, options: ["--isa", isa.rawValue])
       let rendered = try render(graph.home, Self.noise, period: 128, isa: isa)
       for (a, b) in zip(rendered.channels, try graph.capture(Self.noise)) {
         #expect(a.map(\.bitPattern) == b.map(\.bitPattern), "\(errorLevel(b, a)) dB apart")

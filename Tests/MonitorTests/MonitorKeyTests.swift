@@ -13,11 +13,18 @@ import Testing
       ("o", "/pinna/set/orientation portraitUpsideDown"), ("O", "/pinna/set/orientation landscapeRight"),
       ("+", "/pinna/set/gain 1"), ("=", "/pinna/set/gain 1"), ("-", "/pinna/set/gain -1"),
       ("h", "/pinna/set/high-pass 40"), ("H", "/pinna/set/high-pass 300"), ("m", "/pinna/set/mute on"),
-      ("r", "/pinna/record/start"),
+      ("a", "/pinna/set/adapt 1"), ("r", "/pinna/record/start"),
     ])
   func settings(key: String, request: String) throws {
     var situation = try Situation()
     #expect(situation.press(key).map(\.text) == [request])
+  }
+
+  @Test("a ends what a began")
+  func adapt() throws {
+    var situation = try Situation(["adaptation": 0.5])
+    #expect(situation.grid().contains("Adapt        0.5"))
+    #expect(situation.press("a").map(\.text) == ["/pinna/set/adapt off"])
   }
 
   @Test(

@@ -97,6 +97,26 @@ import Testing
     #expect(try Situation(look).grid().contains("Look         60,10 follow look"))
   }
 
+  @Test(
+    "those who speak now stand around the device, left of forward at positive azimuths",
+    arguments: ["Back", "Front"])
+  func talkers(dataSource: String) throws {
+    func talker(_ identity: Int, _ azimuth: Double, _ isActive: Bool) -> [String: Any] {
+      [
+        "identity": identity, "azimuth": azimuth, "levelDB": -30, "confidence": isActive ? 0.5 : 0,
+        "isActive": isActive,
+      ]
+    }
+    let talkers = [talker(4, 90, true), talker(5, -90, true), talker(6, 0, false)]
+    let grid = try Situation(["dataSource": dataSource, "talkers": talkers]).grid(120, 40)
+    let (left, right) = (try #require(grid.find("●4")), try #require(grid.find("●5")))
+    #expect((left.column < right.column) == (dataSource == "Back"), "\(grid.text)")
+    #expect(left.row == right.row && !grid.contains("●6"))
+    let ahead = try Situation(["dataSource": dataSource, "talkers": [talker(7, 10, true)]]).grid(120, 40)
+    let (row, forward) = (try #require(ahead.find("●7")).row, try #require(ahead.find("forward")).row)
+    #expect(abs(row - forward) < abs(row - left.row), "\(ahead.text)")
+  }
+
   @Test("the head tracker has a line where warnings leave room")
   func tracker() throws {
     var changes = ["tracker": ["yaw": 12.3, "pitch": 0, "roll": 3, "secondsAgo": 5]] as [String: Any]

@@ -36,6 +36,22 @@ import Testing
     #expect(turns[1].played(Self.played()) == Self.played(roll: 12, yaw: -3))
   }
 
+  @Test("talkers are listed as frame, identity, place and level, up to a limit that a note tells")
+  func talkers() {
+    var sidecar = Self.sidecar
+    sidecar.list([
+      Sidecar.Talker(frame: 100, identity: 1, look: Look(azimuth: -35.4), level: -31.6),
+      Sidecar.Talker(frame: 4800, identity: 2, look: Look(azimuth: 60, elevation: 10.2), level: -40),
+    ])
+    sidecar.list([Sidecar.Talker(frame: 9600, identity: 1)])
+    #expect(sidecar.talkers == "100 1 -35 -32; 4800 2 60,10 -40; 9600 1 off")
+    #expect(sidecar.notes.isEmpty)
+    for _ in 0..<500 {
+      sidecar.list([Sidecar.Talker](repeating: .init(frame: 1 << 40, identity: 1), count: 1000))
+    }
+    #expect(sidecar.talkers!.utf8.count < 5 << 20 && sidecar.notes.count == 1)
+  }
+
   @Test(
     "what no take has is refused",
     arguments: [

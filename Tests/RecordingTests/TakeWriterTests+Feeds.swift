@@ -117,6 +117,20 @@ extension TakeWriterTests {
     #expect(names == [document.files[0].first])
   }
 
+  @Test("each file of a take says what it holds")
+  mutating func contents() throws {
+    try startFeeds()
+    let result = try take(try feedWriter(), periods: 2)
+    for (ending, content) in [
+      ("", "\(Self.setup.dataSource) \(Self.setup.polarPattern)"), ("-anna", "Back cardioid"),
+      ("-room", "Back Ambisonics of order 1: ACN channel order, SN3D normalisation (AmbiX)"),
+      ("-microphones", "microphones"),
+    ] {
+      let text = try #require(BroadcastExtension.description(at: stem(result) + ending + ".wav"))
+      #expect(text.hasPrefix("\(Self.setup.device) \(content)"), "\(ending)")
+    }
+  }
+
   @Test("the sidecar of a take of main alone says nothing of feeds")
   mutating func mainAlone() throws {
     let result = try take(try writer(), periods: 2)

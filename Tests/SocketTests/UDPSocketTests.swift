@@ -96,7 +96,7 @@ import Testing
     sender.send("/pinna/subscribe", .string(token))
     let (_, from) = try #require(socket.receive())
     try socket.subscribe(from, to: .state, levelsPerSecond: 1, port: tablet.ownPort)
-    socket.publish(state: [OSCMessage("/pinna/record", [.integer(0)])], levels: nil)
+    socket.publish(state: [OSCMessage("/pinna/record", [.integer(0)])], levels: [])
     #expect(tablet.message(seconds: 1)?.path == "/pinna/record" && sender.packet(seconds: 0.1) == nil)
     sender.send("/pinna/echo", .string("#1"))
     let (_, again) = try #require(socket.receive())

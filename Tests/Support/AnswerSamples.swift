@@ -2,7 +2,7 @@
 public enum AnswerSamples {
   /// A status in which no key is absent.
   public static let everything = #"""
-    {"calibrated":"2026-11-23","calibratedFrom":"file","change":{"device":"phone5","preset":"phone5","progress":0.25},"clippedSamples":4,\#
+    {"adaptation":0.5,"adaptationText":"adapting","calibrated":"2026-11-23","calibratedFrom":"file","change":{"device":"phone5","preset":"phone5","progress":0.25},"clippedSamples":4,\#
     "closingTakes":["/takes/c.flac"],"connections":[{"peers":["a:1","b:2"],"port":"left"}],\#
     "controller":"camera","dataSource":"Front","designing":[60,0],"device":"pair",\#
     "droppedPackets":6,"dspLoad":12.25,"fallback":{"missing":[{"fault":"invalid","name":"right"}],\#
@@ -23,7 +23,9 @@ public enum AnswerSamples {
     "inputOrientation":"portrait","look":[60,0],"polarPattern":"cardioid","roll":30,"yaw":-20},"preparedFallbacks":["left"],"preset":"pair",\#
     "rejectedSamples":3,"roll":40,"sampleRate":48000,"server":"stalled","state":"recording","take":{"channels":2,\#
     "fault":"the disk is full","frames":960,"length":10800,"loss":"/takes was removed","markers":2,"path":"/takes/a.wav",\#
-    "secondsLeft":90,"title":"Second verse"},"tracker":{"pitch":4.5,"roll":-2,"secondsAgo":0.25,"yaw":12},"unpreparedPeriods":5,"warnings":["no microphone is connected",\#
+    "secondsLeft":90,"title":"Second verse"},\#
+    "talkers":[{"azimuth":35.2,"confidence":0.75,"elevation":-10.4,"identity":1,"isActive":true,"levelDB":-31.6},{"azimuth":-60,"confidence":0,"elevation":0,"identity":3,"isActive":false,"levelDB":-40}],\#
+    "talkersText":"preparing","tracker":{"pitch":4.5,"roll":-2,"secondsAgo":0.25,"yaw":12},"unpreparedPeriods":5,"warnings":["no microphone is connected",\#
     "the disk is slow"],"weak":"it is omnidirectional below 200 Hz","xruns":1,"yaw":50}
     """#
   /// A status without any optional key.
@@ -57,7 +59,7 @@ public enum AnswerSamples {
     """#
   /// A change to stereo that is kept for later.
   public static let keptChange = #"""
-    {"dataSource":"Front","follow":["look"],"gainDB":6,"highPassHz":40.5,"input":"pair","inputChannels":2,"inputOrientation":"portrait",\#
+    {"adaptation":0.5,"dataSource":"Front","follow":["look"],"gainDB":6,"highPassHz":40.5,"input":"pair","inputChannels":2,"inputOrientation":"portrait",\#
     "kept":"the session camera controls the route; this is set when it ends","layout":{"left":"right",\#
     "right":"left","sides":{"left":"+x, microphone left","right":"-x, microphone right"}},"listening":"left","look":[60,0],"muted":true,"polarPattern":"stereo","preset":"pair","roll":30,"weak":"it is omnidirectional below 200 Hz","yaw":-15}
     """#

@@ -32,6 +32,12 @@ import Testing
     #expect(try #require(counts["left"]) >= 1000 && (try #require(counts["growth"])) < 100_000, "\(counts)")
   }
 
+  @Test("the worker of stereo that follows the sound allocates nothing once it runs")
+  func worker() throws {
+    let counts = try count([])
+    #expect(counts["worker"] == 0 && counts["adapting"] == 1, "\(counts)")
+  }
+
   @Test("the counter finds ten planted allocations")
   func mutation() throws { #expect(try count(["--leaky"])["calls"] == 10) }
 }

@@ -270,7 +270,8 @@ import Testing
     """
 
   @Test(
-    "B-format of a device looks where its preset looks, or else horizontally, unless a data source is given")
+    "B-format of a device looks where its preset looks, or else horizontally, in portrait, unless something else is given"
+  )
   func front() throws {
     try home.home.folder.write(Self.phone, to: "config/pinna/devices/phone.yaml")
     let (input, output) = (home.path + "/in.wav", home.path + "/out.wav")
@@ -287,6 +288,11 @@ import Testing
     }
     #expect(try source() == "Front" && reported() == "Front")
     #expect(try source("--data-source", "Back") == "Back")
+    let turned = try home.pinna(
+      "render", "--device", "phone", "--format", "ambix", "--orientation", "portraitUpsideDown", "--json",
+      input,
+      output)
+    #expect(try turned.json()["inputOrientation"] as? String == "portraitUpsideDown", "\(turned)")
     let text = try render("--device", "phone", "--format", "ambix", input, output)
     #expect(text.output.contains("ACN order, SN3D; phone: Front, ambix of order 1"), "\(text)")
     let preset = PinnaHome.preset(of: "phone").replacing("dataSource: Front", with: "dataSource: Back")

@@ -13,7 +13,7 @@ import pinna
   func status() throws {
     let status: StatusReport = try document(AnswerSamples.everything)
     let text = """
-      recording, but nothing is written to disk any more; pair: Front, stereo at -30.5°, 10° up; only the microphone left is heard, rolled by 40°, turned by 50°, following roll and yaw, -3.5 dB, high-pass 80 Hz, muted
+      recording, but nothing is written to disk any more; pair: Front, stereo at -30.5°, 10° up; only the microphone left is heard, rolled by 40°, turned by 50°, following roll and yaw, -3.5 dB, high-pass 80 Hz, adapting 0.5, muted
       weak: it is omnidirectional below 200 Hz
       2 microphones at 48000 Hz, period 64, latency 64 frames, 1 xrun, load 12.2 %
       the JACK server runs no periods: nothing is heard or recorded until it does
@@ -38,6 +38,7 @@ import pinna
       the session camera controls the route
       head tracker: yaw 12°, pitch 4°, roll -2°
       filters at 60° are being designed; until then the nearest play
+      talkers: 1 at 35°, 10° down (-32 dB), 3 at -60° (silent)
       Port: USBAudio
       Name: Front
       Polar Pattern: Stereo
@@ -48,7 +49,8 @@ import pinna
     #expect(
       array.text.contains(
         "pair: Front, stereo at -30.5°, 10° up, landscapeLeft; left hears the side of +x, microphone left, right that of -x, microphone "
-          + "right, rolled by 40°, turned by 50°, following roll and yaw, -3.5 dB, high-pass 80 Hz, muted\n"))
+          + "right, rolled by 40°, turned by 50°, following roll and yaw, -3.5 dB, high-pass 80 Hz, adapting 0.5, muted\n"
+      ))
     let waiting: StatusReport = try document(
       AnswerSamples.mono.replacing(#""device":"pair""#, with: #""designing":[60,-5],"device":"pair""#))
     #expect(
@@ -147,7 +149,7 @@ import pinna
     let kept: ChangeReport = try document(AnswerSamples.keptChange)
     let text = """
       the session camera controls the route; this is set when it ends
-      pair: Front, stereo at 60°; only the microphone left is heard, rolled by 30°, turned by -15°, following look, +6 dB, high-pass 40.5 Hz, muted
+      pair: Front, stereo at 60°; only the microphone left is heard, rolled by 30°, turned by -15°, following look, +6 dB, high-pass 40.5 Hz, adapting 0.5, muted
       weak: it is omnidirectional below 200 Hz
       """
     #expect(kept.text == text)

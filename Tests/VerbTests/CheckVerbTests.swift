@@ -31,6 +31,22 @@ import Testing
     #expect(table.output.contains("in all 1 cases"), "\(table)")
   }
 
+  @Test(
+    "check --adapt 1: voices at the sides of a phone that stands reach the ears as far apart as around a head"
+  )
+  func adapting() throws {
+    let outcome = try home.pinna("check", "--preset", "phone5", "--adapt", "1", "--json")
+    let json = try outcome.json()
+    #expect(outcome.status == 0 && json["adaptation"] as? Double == 1, "\(outcome)")
+    let cases = try #require(json["cases"] as? [[String: Any]])
+    let portrait = try #require(cases.first { $0["inputOrientation"] as? String == "portrait" })
+    let voices = try #require(portrait["voices"] as? [[String: Any]])
+    let times = voices.compactMap { $0["timeDifferenceMicroseconds"] as? Double }
+    // A sphere of 8.75 cm at 90°, with creeping waves: (π / 2 + 1) r / c = 656 µs, and 765 µs at low frequencies. The
+    // fixed filters reach 460 µs.
+    #expect((620...780).contains(times[0]) && (620...780).contains(-times[1]), "\(times)")
+  }
+
   @Test("a value given to a flag is an error that names the flag, and nothing is done")
   func valuesOfFlags() throws {
     for (words, flag) in [
@@ -182,7 +198,9 @@ import Testing
       (["--preset", "pair", "--picture", "p.pdf"], 2, ".png"),
       (["--preset", "pair", "--picture", "/nosuch/p.png"], 1, "/nosuch"),
       (["--name", "other"], 2, "--live"), (["--live", "--preset", "pair"], 2, "--preset"),
-      (["--live"], 4, "pinna run"), (["--play", "--server", LiveGraph.uniqueName()], 3, "JACK server"),
+      (["--live"], 4, "pinna run"), (["--live", "--adapt", "1"], 2, "--adapt"),
+      (["--adapt", "2"], 2, "from 0 to 1"),
+      (["--play", "--server", LiveGraph.uniqueName()], 3, "JACK server"),
     ] as [([String], Int32, String)] {
       let outcome = try home.pinna(["check"] + words)
       #expect(outcome.status == status && outcome.isOneSentence, "\(words): \(outcome)")

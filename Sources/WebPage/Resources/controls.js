@@ -11,7 +11,7 @@ const FEED_CONTROLS = ["orientation", "data-source", "pattern", "look", "pose", 
 // Controls that share a place for refusals, by its name.
 const GROUPS = {
   look: ["look", "look-azimuth", "look-elevation", "look-off", "look-handle"], pose: ["roll", "yaw"],
-  follow: ["follow-roll", "follow-yaw", "follow-look"],
+  follow: ["follow-roll", "follow-yaw", "follow-look", "follow-talker"],
 };
 const groupOf = (id) => Object.keys(GROUPS).find((name) => GROUPS[name].includes(id)) ?? id;
 const CORNERS = [20, 40, 60, 80, 100, 120, 160, 200, 300, 400];
@@ -49,6 +49,7 @@ export class Controls {
     this.onSelect("high-pass", (value) => this.setFeed("high-pass", value));
     this.onSelect("output", (value) => this.set("output", value));
     this.onSelect("listen", (value) => this.set("listen", value));
+    this.onSelect("adapt", (value) => this.set("adapt", value));
     this.prepareGain();
     this.looks = new Looks(this, onTurn);
     this.poses = new Poses(this);
@@ -309,6 +310,8 @@ export class Controls {
     this.showLock();
     this.select("output", status.output.choice);
     this.select("listen", status.listening ?? "off");
+    this.select("adapt", String(status.adaptation ?? "off"));
+    this.write("adapt-state", status.adaptationText ?? "");
     element("record").classList.toggle("stop", this.isRecording);
     element("record").textContent = this.isRecording ? (status.state === "armed" ? "Disarm" : "Stop take") : "Record";
     const title = element("title");
@@ -374,7 +377,7 @@ export class Controls {
     lock(element("listen"), reason);
     for (const id of ["gain", "high-pass", "mute"]) lock(element(id), feedReason, "outputs-lock");
     for (const id of Object.values(GROUPS).flat()) lock(element(id), feedReason, "pattern-lock");
-    lock(element("output"), reason, "outputs-lock");
+    for (const id of ["output", "adapt"]) lock(element(id), reason, "outputs-lock");
     for (const input of [element("feed-remove"), ...element("feed-add-form").querySelectorAll("input, select, button")]) lock(input, reason, "feed-lock");
     for (const input of [element("preset"), element("preset-form").querySelector("button")]) lock(input, reason, "preset-lock");
     const idle = this.isRecording ? "" : "A title and markers belong to a take: start one first.";

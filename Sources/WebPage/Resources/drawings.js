@@ -136,8 +136,8 @@ export function polarPlace({ clientWidth, clientHeight }) {
   return [clientWidth / 2, clientHeight / 2, Math.min(clientWidth, clientHeight) / 2 - 34];
 }
 
-// An arrow shows the azimuth `look`, in degrees; null draws none.
-export function drawPolar(canvas, curves, octave, look) {
+// An arrow shows the azimuth `look`, in degrees; null draws none. Talkers are dots with their numbers, hollow while silent.
+export function drawPolar(canvas, curves, octave, look, talkers) {
   const drawing = prepare(canvas);
   if (!drawing) return;
   const { context, colour } = drawing;
@@ -164,6 +164,17 @@ export function drawPolar(canvas, curves, octave, look) {
   if (look !== null) {
     const angle = look * Math.PI / 180;
     strokeLines(context, colour("accent"), 2, [[x0, y0], [x0 - Math.sin(angle) * radius, y0 - Math.cos(angle) * radius]]);
+  }
+  context.font = '11px system-ui, "DejaVu Sans", sans-serif';
+  for (const { identity, azimuth, isActive } of talkers) {
+    const [x, y] = [-Math.sin(azimuth * Math.PI / 180), -Math.cos(azimuth * Math.PI / 180)];
+    context.beginPath();
+    context.arc(x0 + x * radius, y0 + y * radius, 6, 0, 2 * Math.PI);
+    context.fillStyle = context.strokeStyle = colour("accent");
+    context.lineWidth = 2;
+    if (isActive) context.fill(); else context.stroke();
+    context.fillStyle = colour("text");
+    context.fillText(identity, x0 + x * (radius - 14), y0 + y * (radius - 14));
   }
   if (!curves || octave < 0) return;
   const path = (levels, style, isDashed) => {

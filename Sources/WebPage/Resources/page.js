@@ -116,9 +116,24 @@ function showStatus(changes) {
     }));
   }
   showFeed();
+  showTalkers();
   if (isNew("inputs", status.device, status.input, status.sampleRate, status.fallback)) loadInputs();
   if ("preset" in changes) loadPresets();
   if ("lastTake" in changes || "closingTakes" in changes || "take" in changes && !status.take) takes.load();
+}
+
+function showTalkers() {
+  const { talkers, talkersText } = status;
+  const words = (talkers ?? []).map(({ identity, azimuth, isActive }) => `${identity} at ${Math.round(azimuth)}°${isActive ? "" : " (silent)"}`);
+  setText("talkers", talkers || talkersText ? `talkers: ${talkers ? words.join(", ") || "nobody" : talkersText}` : "");
+  if (isNew("talkers", words, controls.chosen)) showCurves();
+}
+
+// Those that can be drawn: their angles are seen from the data source of main as the device is held.
+function drawnTalkers() {
+  const { feed } = controls;
+  const isSeen = feed?.dataSource === status.dataSource && feed.inputOrientation === status.inputOrientation && !feed.roll && !feed.yaw;
+  return isSeen ? status.talkers ?? [] : [];
 }
 
 // What was loaded last, and for what.
@@ -234,7 +249,7 @@ function showCurves() {
     setText("polar-first", isStereo ? "left" : "reached");
     element("polar-second").hidden = !isStereo;
   }
-  drawPolar(element("polar"), curves, select.selectedIndex, controls.looks.arrow);
+  drawPolar(element("polar"), curves, select.selectedIndex, controls.looks.arrow, drawnTalkers());
   controls.looks.place();
 }
 

@@ -1,4 +1,4 @@
-// Roll and yaw of stereo and B-format, what follows a head tracker, and the device that is drawn as it rolls.
+// Roll and yaw of stereo and B-format, what follows a head tracker or a talker, and the device that is drawn as it rolls.
 
 import { portCount } from "./feeds.js";
 import { prepareAngle, wrapped } from "./looks.js";
@@ -8,7 +8,7 @@ const INTERVAL = 50;
 // How long after its answer a value is shown that the status does not have yet, in milliseconds.
 const PATIENCE = 400;
 const ANGLES = ["roll", "yaw"];
-const FOLLOWED = ["roll", "yaw", "look"];
+const FOLLOWED = ["roll", "yaw", "look", "talker"];
 
 const element = (id) => document.getElementById(id);
 
@@ -89,7 +89,7 @@ export class Poses {
     for (const key of FOLLOWED) {
       const box = element(`follow-${key}`);
       box.checked = followed.includes(key);
-      box.parentElement.hidden = isTurnable === (key === "look");
+      box.parentElement.hidden = isTurnable === ["look", "talker"].includes(key);
     }
     const { preferred, roll, yaw, dataSource, tracker } = controls.status();
     const isDesigned = preferred?.dataSource !== dataSource || preferred.roll === roll && preferred.yaw === yaw;

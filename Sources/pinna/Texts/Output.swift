@@ -26,6 +26,13 @@ enum Output {
     return [0, EPIPE].contains(fault) ? nil : String(cString: strerror(fault))
   }
 
+  /// Whether the reader of standard output has left.
+  static var isUnread: Bool {
+    var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+    return lastFault.load(ordering: .acquiring) != 0
+      || poll(&output, 1, 0) > 0 && output.revents & Int16(POLLERR) != 0
+  }
+
   /// Whether a terminal may be given colours.
   /// - Source: no-color.org: any value but the empty one turns colour off.
   static var allowsColour: Bool {

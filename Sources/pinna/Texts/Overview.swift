@@ -26,6 +26,7 @@ enum Overview {
       "Run": [
         Line(.run, summary: "run the processor as a JACK client, in the foreground"),
         Line(.status, summary: "show what the running Pinna is doing"),
+        Line(.talkers, summary: "tell who speaks where"),
         Line(.monitor, summary: "watch and control it in a terminal"),
         Line(.set, summary: "change input, data source, polar pattern, orientation, gain …"),
         Line(.feedList, .feedAdd, .feedRemove, summary: "several feeds at once"),
@@ -70,7 +71,6 @@ enum Overview {
     return """
       Pinna gives any microphone array in a JACK graph what phones give theirs.
       usage: pinna VERB [options]; pinna help VERB shows the options of a verb
-
       \(sections.joined(separator: "\n\n"))
       """
   }

@@ -15,6 +15,8 @@ package protocol SettingReport: PoseReport {
   var gainDB: Double { get }
   /// Nil if the high-pass is off.
   var highPassHz: Double? { get }
+  /// Nil if no filters follow the sound.
+  var adaptation: Double? { get }
   var muted: Bool { get }
   /// Nil if the selection is heard, rather than one microphone.
   var listening: String? { get }
@@ -33,6 +35,7 @@ extension SettingReport {
     text += poseText
     if gainDB != 0 { text += String(format: ", %+g dB", gainDB) }
     if let highPassHz { text += String(format: ", high-pass %g Hz", highPassHz) }
+    if let adaptation, polarPattern == .stereo { text += String(format: ", adapting %g", adaptation) }
     return muted ? text + ", muted" : text
   }
 }
@@ -72,7 +75,7 @@ extension StatusReport: SettingReport {
     return
       (lines + (feeds ?? []).map { "feed " + $0.text } + levelLines + fallbackLines
       + warnings.map { "warning: " + $0.printable } + takeLines
-      + changeLines + [trackerText, designText].compactMap(\.self)
+      + changeLines + [trackerText, designText, adaptationLine, talkersLine].compactMap(\.self)
       + routeLines)
       .joined(separator: "\n")
   }

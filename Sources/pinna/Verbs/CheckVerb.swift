@@ -19,7 +19,7 @@ extension Verb {
       Option(
         "--look", "AZ[,EL]|off",
         "check a mono pattern that looks there, in degrees as for set (default: the preset's)"),
-      lookPatternOption, lookSourceOption,
+      lookPatternOption, lookSourceOption, adaptOption,
       Option("--live", nil, "check the running Pinna; its microphones must not be connected"), nameOption,
       Option("--server", "NAME", "JACK server of --live and --play (default: the default one)"),
       Option("--play", nil, "then play the result on the system's playback ports"),
@@ -48,7 +48,8 @@ extension Verb {
     if arguments.isJSON {
       Tool.say(
         json: (results.json + [
-          "device": run.device.name, "array": run.array.name, "live": isLive, "remarks": run.check.remarks,
+          "device": run.device.name, "array": run.array.name, "live": isLive,
+          "adaptation": run.adaptation > 0 ? run.adaptation : nil, "remarks": run.check.remarks,
           "feeds": feeds.isEmpty ? nil : feeds,
         ]).text)
     } else {
@@ -73,26 +74,34 @@ private struct CheckRun {
   /// The device in the sound field.
   let array: Device
   let check: DeviceCheck
+  /// How far stereo follows the sound.
+  let adaptation: Double
   let output: CheckOutput
 
   init(offline arguments: Arguments, sampleRate: Int) throws {
     try arguments.refuseWithoutLive("--name")
+    let strength = try arguments["--adapt"].map { try Change(.adapt, $0) }
     let library = PresetLibrary.standard
     let given = try arguments.presetAndDevice(in: library)
     given.preset.complainOfPose()
     let selection = try arguments.look(of: given.preset, on: given.device)
     preset = given.preset
+    adaptation = if case .adapt(let strength)? = strength { strength } else { given.preset.adaptation }
     // The whole device in the field, one case of it through the filters.
     device = try selection.flatMap { try given.device.ownDevice(of: $0) } ?? given.device
     array = try arguments["--array"].map { try library.device(named: $0) } ?? given.device
     check = try Self.check(device, look: selection?.look, in: array, sampleRate: sampleRate)
-    output = try check.output(progress: WorkProgress.step("rendering"))
+    output = try check.output(adaptation: adaptation, progress: WorkProgress.step("rendering"))
   }
 
   init(live arguments: Arguments, stops: StopCount) throws {
     guard ["--look", "--pattern", "--data-source"].allSatisfy({ arguments[$0] == nil }) else {
       throw Failure(.usage, "--live checks the device's own cases; remove --look, or --live")
     }
+    guard arguments["--adapt"] == nil else {
+      throw Failure(.usage, "--live checks the fixed filters; remove --adapt, or --live")
+    }
+    adaptation = 0
     guard arguments["--preset"] == nil else {
       throw Failure(.usage, "--live checks what the running Pinna uses; remove --preset, or --live")
     }

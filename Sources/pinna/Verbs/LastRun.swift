@@ -1,4 +1,5 @@
 import JackClient
+import Messages
 import Presets
 import Processor
 
@@ -34,8 +35,14 @@ struct LastRun {
     return wires.filter { (ArrayClient.outputNames + [ArrayClient.controlName]).contains($0.port) }
   }
 
-  /// The setting to begin with: that of --preset or --device, or with --resume that of the last run.
+  /// The setting to begin with: that of --preset or --device, or with --resume that of the last run; with --adapt.
   func setting(in library: PresetLibrary) throws -> Setting {
+    var setting = try withoutAdaptation(in: library)
+    if let strength = arguments["--adapt"] { try setting.apply([Change(.adapt, strength)]) }
+    return setting
+  }
+
+  private func withoutAdaptation(in library: PresetLibrary) throws -> Setting {
     if arguments.has("--resume"), let last = memory?.setting {
       do { return try last.setting(in: library) } catch {
         Tool.complain("the last setting, preset \(last.preset), cannot be used: \(error)")

@@ -35,6 +35,7 @@ extension Verb {
       name: name, title: arguments["--title"] ?? status.selectionText, device: device.name,
       selection: status.allFeeds[0].feed.selection,
       gain: Decibels(status.gainDB), highPass: status.highPassHz.map { .on(Hertz($0)) } ?? .off,
+      adaptation: status.adaptation ?? 0,
       feeds: (status.feeds ?? []).map(\.feed),
       connections: arguments.has("--connections") ? status.presetConnections : [])
     let text = PresetFile.text(of: preset)

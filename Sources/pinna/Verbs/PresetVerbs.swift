@@ -54,6 +54,7 @@ extension Verb {
           "dataSource": preset.selection.dataSource, "polarPattern": preset.selection.polarPattern,
           "inputOrientation": preset.selection.inputOrientation, "gainDB": preset.gain.value,
           "highPassHz": preset.highPass.frequency?.value,
+          "adaptation": preset.adaptation > 0 ? preset.adaptation : nil,
           "path": try library.path(ofPreset: preset.name),
         ] as JSONObject).text)
     }

@@ -1,4 +1,5 @@
 import Acoustics
+import Glibc
 import Messages
 import Processor
 
@@ -58,6 +59,31 @@ extension Verb {
     try ask(arguments, OSCMessage("/pinna/inputs"), \InputsReport.text)
   }
 
+  static let talkers = Verb(
+    name: "talkers", summary: "tell who speaks where, of up to four",
+    options: [
+      Option("--follow", nil, "ten times a second, a line when it changes, until Ctrl-C"), nameOption,
+      jsonOption,
+    ]
+  ) { arguments in
+    guard arguments.has("--follow") else {
+      return try ask(arguments, OSCMessage("/pinna/talkers"), \TalkersAnswer.text)
+    }
+    let client = ControlClient(name: arguments.name)
+    var last = ""
+    while !Output.isUnread {
+      let answer = try client.request(OSCMessage("/pinna/talkers"), seconds: 30)
+      let isTold = answer.status == .done
+      let text =
+        arguments.isJSON || !isTold ? answer.text : try (answer.document() as TalkersAnswer).text
+      // What stands in the way may pass: another device, another server.
+      if text != last { isTold ? Tool.say(text) : Tool.complain(text) }
+      last = text
+      usleep(100_000)
+    }
+    return .done
+  }
+
   static let set = Verb(
     name: "set",
     summary: "change input, data source, polar pattern, orientation, gain …; all options form one change",
@@ -72,10 +98,13 @@ extension Verb {
         "where a mono pattern looks: degrees from the data source's forward, left and up positive"),
       Option("--roll", "DEGREES", "how the device rolls: stereo and B-format stay level"),
       Option("--yaw", "DEGREES", "where the listener of stereo and B-format turns; left is positive"),
-      Option("--follow", "WHAT", "roll, yaw, look, several with commas: what follows a head tracker; or off"),
+      Option(
+        "--follow", "WHAT",
+        "roll, yaw, look: what follows a head tracker; talker: the look follows who speaks; or off"),
       Option("--centre", nil, "alone, also during takes: the head tracker's present pose is straight ahead"),
       Option("--gain", "DB", "gain in decibels, from -60 to 24"),
       Option("--high-pass", "HZ|off", "high-pass of the outputs against wind and rumble, from 20 to 400 Hz"),
+      adaptOption,
       Option("--mute", "on|off", "fade the outputs out, or in again"),
       Option("--output", "OUTPUT", "where sound goes: standard, none, speaker (the monitor ports), override"),
       Option("--listen", "MICROPHONE|off", "play one microphone alone, outside takes"),

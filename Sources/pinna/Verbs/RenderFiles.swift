@@ -26,7 +26,7 @@ enum FeedsFile {
 /// ```
 enum AutomationFile {
   private static let keys: [Change.Key] = [
-    .dataSource, .pattern, .orientation, .look, .roll, .yaw, .gain, .highPass, .mute,
+    .dataSource, .pattern, .orientation, .look, .roll, .yaw, .gain, .highPass, .adapt, .mute,
   ]
 
   /// The settings from each frame on. A time in seconds becomes the nearest frame.

@@ -1,4 +1,5 @@
 import Acoustics
+import Adaptation
 import AudioFiles
 import FoundationEssentials
 import Glibc
@@ -28,6 +29,7 @@ extension Verb {
       normalisationOption,
       Option("--gain", "DB", "gain in decibels, from -60 to 24 (default: the preset's)"),
       Option("--high-pass", "HZ|off", "high-pass of the outputs, from 20 to 400 Hz (default: the preset's)"),
+      adaptOption,
       Option("--feed", "NAME", "the feed of a take to render (default: that of the given file, or main)"),
       Option("--feeds", "FILE", "render main and the feeds of this YAML file, into the folder of --into"),
       Option(
@@ -132,6 +134,10 @@ extension Verb {
       }
       return feed
     }
+    let plays = feeds[0].changes.map(\.play) + [feeds[0].play]
+    let model =
+      plays.contains { $0.adaptation > 0 && $0.selection.polarPattern == .stereo }
+      ? try AdaptiveModel(device, sampleRate: rate) : nil
     if !fallbacks.isEmpty {
       Tool.complain("this take was recorded with microphones missing; its fallback filters are repeated")
     }
@@ -147,8 +153,9 @@ extension Verb {
     var position = take?.files.frame ?? 0
     try RenderedFile.finish(outputs) {
       try sets.render(
-        feeds, of: device, onDemand: onDemand, framesBefore: start.frames, clock: start.clock, period: period,
-        instructionSet: instructionSet,
+        feeds, of: device, onDemand: onDemand, model: model, framesBefore: start.frames, clock: start.clock,
+        inputs: take?.inputs(start),
+        period: period, instructionSet: instructionSet,
         next: {
           defer { first = nil }
           if let first { return first }
@@ -247,11 +254,12 @@ extension Verb {
   private static func feeds(
     _ arguments: Arguments, of take: TakeMicrophones?, _ pipe: AudioFileReader?, in library: PresetLibrary
   ) throws -> [NamedFeed] {
-    let changes = try [Change.Key.dataSource, .pattern, .orientation, .look, .roll, .yaw, .gain, .highPass]
-      .compactMap {
-        key in
-        try arguments["--" + key.rawValue].map { try Change(key, $0) }
-      }
+    let changes = try [
+      Change.Key.dataSource, .pattern, .orientation, .look, .roll, .yaw, .gain, .highPass, .adapt,
+    ].compactMap {
+      key in
+      try arguments["--" + key.rawValue].map { try Change(key, $0) }
+    }
     let ambisonics = try arguments.onlyAmbisonics()
     if ambisonics != nil, arguments.has("--pattern") {
       throw Failure(.usage, "--format ambix takes the place of a pattern; leave out --pattern")
@@ -265,7 +273,10 @@ extension Verb {
     func recorded(_ feed: String?, path: String) throws -> NamedFeed {
       var setting = try setting(arguments, of: take, feed: feed, pipe, in: library)
       try setting.apply(changes)
-      if let ambisonics { setting.selection = setting.selection.with(ambisonics, on: setting.device) }
+      if let ambisonics {
+        setting.selection = setting.selection.with(ambisonics, on: setting.device)
+        try setting.apply(changes.filter { $0.key == .orientation })
+      }
       // Who asks for something else wants to hear it.
       let isOther = !changes.isEmpty || ambisonics != nil
       if isOther { try setting.apply([.mute(false)]) }
@@ -321,6 +332,7 @@ extension Verb {
 
 extension Setting {
   fileprivate var play: FilterSets.Play {
-    FilterSets.Play(selection, amplitude: muted ? 0 : Float(gain.amplitude), highPass: highPass)
+    FilterSets.Play(
+      selection, amplitude: muted ? 0 : Float(gain.amplitude), highPass: highPass, adaptation: adaptation)
   }
 }

@@ -15,6 +15,7 @@ extension Verb {
     summary: "run the processor as a JACK client, in the foreground",
     options: [
       Option("--preset", "NAME", "initial preset (default: phone5)"), deviceOption,
+      adaptOption,
       Option("--name", "NAME", "the JACK client's name (default: pinna)"),
       Option("--server", "NAME", "the JACK server (default: the default one)"),
       Option("--wait", "SECONDS", "how long to wait for a server (default: 0)"),
@@ -41,6 +42,7 @@ extension Verb {
         "--osc-address", "ADDRESS", "listen there instead of 127.0.0.1; only in a network that you trust"),
       Option(
         "--pose-port", "PORT", "listen for head trackers there, over UDP; at --osc-address if that is given"),
+      Option("--talkers", nil, "find out who speaks where, also where nothing adapts; see: pinna talkers"),
       Option("--radians", nil, "head trackers send angles in radians, not degrees"),
       Option(
         "--web", "PORT",
@@ -203,6 +205,7 @@ extension Verb {
   ) throws -> Processor {
     var options = JackWorld.Options(name: arguments.name, server: arguments["--server"])
     options.connect = arguments.has("--connect")
+    options.findsTalkers = arguments.has("--talkers")
     options.preRollSeconds = try arguments.integer("--pre-roll", in: 0...60) ?? 0
     options.instructionSet = try arguments.instructionSet()
     options.monitor = try monitorPorts(arguments) + (virtual?.ports ?? [])

@@ -84,7 +84,9 @@ struct TakeMicrophones {
   private func changes(of feed: String?) throws -> [Change] {
     let main = sidecar.setup
     guard let feed else {
-      return try [.pattern(PolarPattern(word: main.polarPattern)), .mute(main.muted)]
+      return try [
+        .pattern(PolarPattern(word: main.polarPattern)), .mute(main.muted), .adapt(main.adaptation ?? 0),
+      ]
         + changes(
           main.dataSource, main.inputOrientation, main.look, (main.roll, main.yaw, main.follow), main.gainDB,
           main.highPassHz)
@@ -203,6 +205,11 @@ struct TakeMicrophones {
     start.microphones =
       start.microphones.isEmpty ? lead : zip(lead, start.microphones).map { $0 + $1 }
     return start
+  }
+
+  /// What muted and faded the microphones where the take begins.
+  func inputs(_ start: Start) -> FilterSets.InputStart? {
+    start.memory.map { FilterSets.InputStart(frame: start.memoryFrame, $0) }
   }
 
   /// The memory of a feed's high-pass, if it is rendered as it was recorded.

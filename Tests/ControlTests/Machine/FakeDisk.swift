@@ -49,6 +49,8 @@ final class FakeTake: TakeRecording, @unchecked Sendable {
   /// The poses for its sidecar.
   private(set) var turns: [Sidecar.Turn] = []
   func addTurn(_ turn: Sidecar.Turn) { turns.append(turn) }
+  private(set) var talkers: [Sidecar.Talker] = []
+  func add(_ talker: Sidecar.Talker) { talkers.append(talker) }
   private(set) var markers = 0
   func mark(_ label: String) -> Sidecar.Marker {
     markers += 1

@@ -238,6 +238,10 @@ final class FakeClient: AudioClient, @unchecked Sendable {
 
   func use(_ new: FilterChoice) { choice = new }
 
+  /// Whether talkers were asked for last.
+  private(set) var findsTalkers = false
+  func findTalkers(_ isWanted: Bool) { findsTalkers = isWanted }
+
   private func checkFilters(_ selection: Selection) throws {
     guard let device, let engine else { return }
     let sets = FakeFilters.sets(device, rate: engine.sampleRate)

@@ -1,6 +1,7 @@
 import Acoustics
 import Messages
 import Processor
+import Realtime
 import Testing
 
 @Suite("Feeds that follow a pose") struct TrackingTests {
@@ -66,6 +67,95 @@ import Testing
     turn(rig, 40)
     #expect(look(rig) == 40)
     #expect(take.turns.last?.look == Look(azimuth: 40) && take.turns.last?.feed == nil)
+  }
+
+  /// Who is heard, at azimuths from the front in degrees, with levels in dB.
+  private func hear(_ rig: Rig, _ talkers: (identity: Int, azimuth: Double, level: Double)...) {
+    let setting = rig.processor.inForce
+    let source = try! setting.device.dataSource(named: setting.selection.dataSource)
+    let frame = setting.device.frame(of: source, setting.selection.inputOrientation)
+    rig.world.client?.readings.talkers = talkers.map {
+      TrackedTalker(
+        identity: $0.identity, direction: Look(azimuth: $0.azimuth)!.direction(in: frame).vector,
+        level: $0.level, confidence: 0.5)
+    }
+    look(around: rig)
+  }
+
+  /// Long enough for the graph to be looked at.
+  private func look(around rig: Rig) {
+    rig.world.now += .milliseconds(600)
+    rig.run(periods: 30)
+    rig.processor.poll()
+  }
+
+  @Test(
+    "a look that follows talkers is at the loudest, and stays at one who still speaks unless another is 6 dB louder"
+  )
+  func talkers() {
+    let rig = Rig.live()
+    #expect(rig.world.client?.findsTalkers == false)
+    rig.set(["pattern": "cardioid", "follow": "talker"], gain: 1)
+    look(around: rig)
+    #expect(rig.world.client?.findsTalkers == true && rig.status.follow == [.talker])
+    hear(rig, (1, 33, -30))
+    design(rig)
+    hear(rig, (1, 33, -30))
+    #expect(look(rig) == 35)
+    hear(rig, (1, 33, -30), (2, -81, -25))
+    #expect(look(rig) == 35)
+    hear(rig, (1, 33, -30), (2, -81, -20))
+    #expect(look(rig) == -80)
+    // One between two looks moves by less than 3°, and the look does not.
+    hear(rig, (2, -82.4, -20))
+    hear(rig, (2, -83.4, -20))
+    #expect(look(rig) == -80)
+    // Nobody speaks: the look stays.
+    hear(rig)
+    #expect(look(rig) == -80)
+    #expect(rig.status.talkers?.isEmpty == true)
+    rig.set(["follow": "off"], gain: 2)
+    look(around: rig)
+    #expect(rig.world.client?.findsTalkers == false)
+  }
+
+  @Test("the sidecar of a take lists who begins, who has moved by 5°, and who ends")
+  func listed() {
+    let rig = Rig.live()
+    let take = rig.record()
+    hear(rig, (1, 30, -30))
+    hear(rig, (1, 33, -28))
+    hear(rig, (1, 36, -28), (2, -90, -40))
+    hear(rig, (2, -90, -40))
+    let told = take.talkers.map {
+      "\($0.identity) \($0.look.map { "\(Int($0.azimuth.rounded()))" } ?? "off")"
+    }
+    #expect(told == ["1 30", "1 36", "2 -90", "1 off"])
+  }
+
+  @Test("talkers are told with angles from the data source; while nobody looks for them, why, and what to do")
+  func answer() throws {
+    let rig = Rig.live()
+    let failure = #expect(throws: Failure.self) { try rig.processor.talkersAnswer }
+    #expect(failure?.description.contains("pinna run --talkers") == true)
+    rig.world.client?.readings.levels = [Level(rms: 0.1, peak: 0.2)]
+    #expect(rig.processor.levelsMessages.map(\.path) == ["/pinna/levels"] && rig.status.talkers == nil)
+    hear(rig, (4, -120, -31.26))
+    let talkers = try rig.processor.talkersAnswer.talkers
+    #expect(talkers.count == 1 && talkers[0].azimuth == -120 && talkers[0].levelDB == -31.3)
+    #expect(
+      rig.processor.levelsMessages.last
+        == OSCMessage(
+          "/pinna/talkers",
+          [.integer(4), .float(-120), .float(Float(talkers[0].elevation ?? 0)), .float(-31.3), .float(0.5)]))
+    // Directions are found with all microphones.
+    rig.world.client?.readings.mutedMicrophones = ["left"]
+    #expect(rig.status.talkers == nil && rig.status.talkersText == "a microphone is missing")
+    rig.world.client?.readings.mutedMicrophones = []
+    rig.world.client?.readings.talkers = nil
+    rig.world.client?.readings.talkersText = "preparing"
+    let second = #expect(throws: Failure.self) { try rig.processor.talkersAnswer }
+    #expect(second?.description.contains("preparing") == true)
   }
 
   @Test("what follows no more is as it was set")

@@ -55,7 +55,7 @@ extension LiveTests {
       "S7, S8: omnidirectional uses one microphone, cardioid several, subcardioid is wider, stereo uses all"
     )
     func patterns() throws {
-      let graph = try LiveGraph(preset: "ring7")
+      let graph = try LiveGraph(preset: "ring7", synchronous: true)
       let ring = try device("ring7")
       let session = try graph.activeSession()
       let front = try session.source("Front")
@@ -101,7 +101,7 @@ extension LiveTests {
 
     @Test("S9, S14: the eight cases sound different, each with left and right at the edges of its layout")
     func eightCases() throws {
-      let graph = try LiveGraph(preset: "phone5")
+      let graph = try LiveGraph(preset: "phone5", synchronous: true)
       let phone = try device("phone5")
       let session = try graph.activeSession()
       let edges: [DeviceEdge: Direction] = [
@@ -128,7 +128,7 @@ extension LiveTests {
 
     @Test("S10: the input orientation changes no bit of a mono pattern")
     func mono() throws {
-      let graph = try LiveGraph(preset: "phone5")
+      let graph = try LiveGraph(preset: "phone5", synchronous: true)
       let session = try graph.activeSession()
       let front = try session.source("Front")
       try session.activeInput?.setPreferredDataSource(front)
@@ -166,7 +166,7 @@ extension LiveTests {
         let names = row.split { " │LR".contains($0) }.map(String.init)
         #expect(names == (isFront ? [right.rawValue, left.rawValue] : [left.rawValue, right.rawValue]))
       }
-      let graph = try LiveGraph(preset: "phone5")
+      let graph = try LiveGraph(preset: "phone5", synchronous: true)
       #expect(try graph.pinna("status", "--picture").output.contains("   left│L     R│right\n"))
     }
 
@@ -176,7 +176,7 @@ extension LiveTests {
         ("phone2", ["Bottom", "Top"]), ("phone3", ["Bottom", "Front", "Back"]),
         ("phone5", ["Bottom", "Front", "Back"]),
       ] {
-        let graph = try LiveGraph(preset: name)
+        let graph = try LiveGraph(preset: name, synchronous: true)
         let session = graph.session()
         try session.setCategory(.record)
         let input = try #require(session.availableInputs?.first { $0.portType == .builtInMic })

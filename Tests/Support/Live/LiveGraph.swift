@@ -78,9 +78,17 @@ public final class LiveGraph {
     // This process's client is closed last, when nothing changes in the graph any more. Closing cancels libjack's thread; if
     // that was just handling a change, it never releases its lock, and this process can open and close no other client.
     program.stop()
+    if !serverKilled, program.wasKilled { awaitLeaving() }
     connection?.close()
     server.stop()
     if serverKilled { releasePlace() }
+  }
+
+  /// Waits until the server has noticed that Pinna was killed, and has told this process: a program that ends by itself
+  /// leaves the graph before.
+  private func awaitLeaving() {
+    _ = waitUntil(seconds: 5) { connection?.hasPort("pinna:control") != true }
+    usleep(300_000)
   }
 
   /// Frees the slot that a killed server keeps among a machine's eight, by a clean exit of a server of the

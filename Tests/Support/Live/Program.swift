@@ -67,6 +67,8 @@ public final class Program {
   deinit { stop() }
 
   public var isRunning: Bool { process.isRunning }
+  /// Whether the program has ended by a signal.
+  public var wasKilled: Bool { !process.isRunning && process.terminationReason == .uncaughtSignal }
   public var pid: Int32 { process.processIdentifier }
 
   /// Asks the program to end, and kills it if it does not.

@@ -1,0 +1,133 @@
+import FilterDesign
+import Glibc
+import Manifolds
+import Numerics
+import Realtime
+
+/// What the analysis knows of an array: its responses from every direction, and the tables of the search.
+///
+/// Immutable; the tables are computed once for an array and a sample rate.
+package final class ArrayTable: @unchecked Sendable {
+  package let grid: AnalysisGrid
+  package let microphones: Int
+  /// Those of the search: unit vectors of the device frame.
+  package let directions: [SIMD3<Double>]
+  /// Those of responses and errors, about 3° apart.
+  package let fineDirections: [SIMD3<Double>]
+  /// Of each direction of the search, the fine ones around it; the nearest comes first.
+  let around: [[Int]]
+  /// `directions.count` rounded up to whole vectors. The rows of tables have this length.
+  let stride: Int
+  /// For each point of the search, so that a steered power is a sum of products with the terms of a covariance:
+  /// `[point][block of 16 directions][microphones²][direction of the block]`.
+  let steering: AlignedMemory
+  /// For each point, the coefficients of the power that steered powers are relative to: `[point][microphones²]`.
+  let normaliser: AlignedMemory
+  /// Steering vectors `[bin][fine direction][microphone]`, real and imaginary parts in turn.
+  let responses: AlignedMemory
+  /// Inverse of the covariance of diffuse sound `[bin][row][column]`, real and imaginary parts in turn.
+  let inverse: AlignedMemory
+  /// The directions around each direction and their weights in the histogram.
+  let neighbours: [[(direction: Int, weight: Float)]]
+
+  /// Directions of the search.
+  package static let directionCount = 1200
+  package static let fineCount = 4800
+  /// Angle around a direction of the search in which finer ones are tried, in degrees.
+  private static let refinement = 5.0
+  /// Added to the diagonal of the covariance of diffuse sound, relative to its mean: in the search, and in the beams.
+  private static let searchLoading = 0.1
+  private static let beamLoading = 0.02
+  /// Concentration of the histogram's kernel.
+  private static let concentration = 60.0
+
+  package convenience init(_ manifold: any ArrayManifold, sampleRate: Int) {
+    let directions = fibonacciSphere(Self.directionCount)
+    let grid = AnalysisGrid(sampleRate: sampleRate, highestKnown: manifold.band.upperBound)
+    let fine = fibonacciSphere(Self.fineCount)
+    self.init(
+      manifold.responses(from: directions, frequencies: grid.frequencies), directions,
+      manifold.responses(from: fine, frequencies: grid.frequencies), fine, grid)
+  }
+
+  private init(
+    _ all: ResponseGrid, _ directions: [SIMD3<Double>], _ fine: ResponseGrid,
+    _ fineDirections: [SIMD3<Double>],
+    _ grid: AnalysisGrid
+  ) {
+    let microphones = all.channels
+    let count = directions.count
+    self.grid = grid
+    self.microphones = microphones
+    self.directions = directions
+    self.fineDirections = fineDirections
+    let edge = cos(Self.refinement * .pi / 180)
+    around = directions.map { centre in
+      let near = fineDirections.indices.map { (index: $0, cosine: fineDirections[$0].dot(centre)) }
+        .filter { $0.cosine > edge }
+      return near.sorted { $0.cosine > $1.cosine }.map(\.index)
+    }
+    stride = (count + 15) / 16 * 16
+    let terms = microphones * microphones
+    let bins = grid.bins.count
+    let fineCount = fineDirections.count
+    responses = AlignedMemory(count: bins * fineCount * microphones * 2)
+    inverse = AlignedMemory(count: bins * terms * 2)
+    for bin in 0..<bins {
+      for d in 0..<fineCount {
+        for m in 0..<microphones {
+          let value = fine[bin, m, d]
+          let at = ((bin * fineCount + d) * microphones + m) * 2
+          responses.floats[at] = Float(value.real)
+          responses.floats[at + 1] = Float(value.imaginary)
+        }
+      }
+      let inverted = HermitianMatrix.diffuse(all, bin, loading: Self.beamLoading).inverse
+      for (n, value) in inverted.values.enumerated() {
+        inverse.floats[(bin * terms + n) * 2] = Float(value.real)
+        inverse.floats[(bin * terms + n) * 2 + 1] = Float(value.imaginary)
+      }
+    }
+    let points = grid.points.flatMap { $0 }
+    steering = AlignedMemory(count: points.count * terms * stride)
+    normaliser = AlignedMemory(count: points.count * terms)
+    for (point, bin) in points.enumerated() {
+      let whitener = HermitianMatrix.diffuse(all, bin - grid.bins.lowerBound, loading: Self.searchLoading)
+        .inverse
+      let row = steering.floats + point * terms * stride
+      for (term, value) in whitener.quadratic.enumerated() {
+        normaliser.floats[point * terms + term] = Float(value)
+      }
+      for d in 0..<count {
+        let response = (0..<microphones).map { all[bin - grid.bins.lowerBound, $0, d] }
+        // In whitened signals, the power of the direction relative to that of all: |aᴴG⁻¹x|² / (aᴴG⁻¹a · xᴴG⁻¹x).
+        let beam = whitener.times(response)
+        let gain = zip(response, beam).reduce(0) { $0 + ($1.0.conjugate * $1.1).real }
+        let scaled = beam.map { (1 / gain.squareRoot()) * $0 }
+        for (term, value) in HermitianMatrix(outer: scaled).quadratic.enumerated() {
+          row[(d / 16 * terms + term) * 16 + d % 16] = Float(value)
+        }
+      }
+    }
+    neighbours = directions.map { centre in
+      let all = directions.enumerated().map {
+        ($0.offset, exp(Self.concentration * (centre.dot($0.element) - 1)))
+      }
+      .filter { $0.1 > 0.01 }
+      let sum = all.reduce(0) { $0 + $1.1 }
+      return all.map { ($0.0, Float($0.1 / sum)) }
+    }
+  }
+
+  /// The steering vector of a fine direction: `[microphone]`, real and imaginary parts in turn.
+  func response(bin: Int, _ direction: Int) -> UnsafePointer<Float> {
+    UnsafePointer(responses.floats + (bin * fineDirections.count + direction) * microphones * 2)
+  }
+
+  deinit {
+    steering.free()
+    normaliser.free()
+    responses.free()
+    inverse.free()
+  }
+}

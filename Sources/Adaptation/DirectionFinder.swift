@@ -1,0 +1,330 @@
+import Acoustics
+import Glibc
+import Numerics
+import Realtime
+
+/// Finds where sound comes from.
+///
+/// Directions are searched per band of 1.5 ERB: the one whose steered power explains the band's covariance best, weighed
+/// with where sound came from in the last 300 ms. All of it uses the past alone.
+///
+/// - Source: Madmoni et al., Binaural signal matching.
+/// - Thread: one at a time. It allocates nothing after its start.
+package final class DirectionFinder: @unchecked Sendable {
+  /// What frames have led to.
+  package enum Step {
+    /// More are needed.
+    case none
+    /// Everything was silent for long, and is forgotten.
+    case silence
+    case directions
+  }
+
+  /// Time constants in seconds: of the covariance, of the histogram of directions.
+  private static let (shortTime, longTime) = (0.010, 0.3)
+  /// What a direction that nobody was heard from counts for in the histogram.
+  private static let floor: Float = 0.03
+  /// How many independent observations a point of the search counts for.
+  private static let evidence: Float = 8
+  package static let fullSteering: Float = 1.03
+  /// Directions change more slowly than the covariance: half as often, they cost half as much.
+  static let hopsPerUpdate = 2
+  /// Elevation in degrees at which a direction counts e times less, in terms of likelihood.
+  private static let widestElevation = 40.0
+
+  /// Of the histogram's peaks: how many there are at most; the cosine of the angle between them; the smallest, beside the
+  /// largest, and beside what diffuse sound gives every direction.
+  static let mostPeaks = 4
+  static let peakDistance = cos(20 * Double.pi / 180)
+  private static let (smallestPeak, clearPeak): (Float, Float) = (0.1, 10)
+
+  package let array: ArrayTable
+  private let grid: AnalysisGrid
+  private let microphones: Int
+  private let transform: FourierTransform
+  private let window: AlignedMemory
+  /// The newest `length` frames of each microphone, oldest first.
+  private let frames: AlignedMemory
+  /// Frames since the last transform, and transforms.
+  private var filled = 0
+  private var hops = 0
+  private let re: AlignedMemory
+  private let im: AlignedMemory
+  /// `[bin][microphone]`, real and imaginary parts in turn.
+  private let spectra: AlignedMemory
+  /// `[bin][microphones²]` as `HermitianMatrix.quadratic` says.
+  let covariance: AlignedMemory
+  /// Of the band: product over its points of 1.03 minus the relative steered power.
+  private let misfit: AlignedMemory
+  /// For each direction, the factor of its score that prefers directions near the horizon; and that with the histogram.
+  private let horizon: AlignedMemory
+  private let preference: AlignedMemory
+  package let histogram: AlignedMemory
+  /// The directions that most sound came from lately, the strongest first.
+  private(set) var peaks: [Int] = []
+  /// The direction of each band, and how well it explains the band.
+  package private(set) var directions: [Int]
+  private(set) var weights: [Float]
+  /// Of each band, the direction without regard to where sound came from before; the power at the microphones; and the
+  /// part of it, 0…1, that comes from there.
+  package private(set) var momentary: [Int]
+  package private(set) var powers: [Float]
+  package private(set) var directness: [Float]
+  /// Of all sound of the last 10 ms, in decibels of full scale (RMS of one microphone).
+  package private(set) var level = -Double.infinity
+  private let levelScale: Double
+
+  /// - Parameter up: a unit vector of the device frame, which the horizon lies across.
+  package init(_ array: ArrayTable, up: SIMD3<Double>) {
+    self.array = array
+    grid = array.grid
+    microphones = array.microphones
+    let (length, bins, terms) = (grid.length, grid.bins.count, array.microphones * array.microphones)
+    transform = FourierTransform(size: length)
+    // Both halves of the spectrum, and the window's mean square.
+    levelScale = 2 / (0.375 * Double(length) * Double(length) * Double(microphones))
+    window = AlignedMemory(count: length)
+    for n in 0..<length { window.floats[n] = Float(0.5 - 0.5 * cos(2 * .pi * Double(n) / Double(length))) }
+    frames = AlignedMemory(count: microphones * length)
+    re = AlignedMemory(count: length)
+    im = AlignedMemory(count: length)
+    spectra = AlignedMemory(count: bins * microphones * 2)
+    covariance = AlignedMemory(count: bins * terms)
+    misfit = AlignedMemory(count: array.stride)
+    horizon = AlignedMemory(count: array.stride)
+    preference = AlignedMemory(count: array.stride)
+    histogram = AlignedMemory(count: array.stride)
+    directions = [Int](repeating: 0, count: grid.bands)
+    weights = [Float](repeating: 0, count: grid.bands)
+    momentary = [Int](repeating: 0, count: grid.bands)
+    powers = [Float](repeating: 0, count: grid.bands)
+    directness = [Float](repeating: 0, count: grid.bands)
+    peaks.reserveCapacity(Self.mostPeaks)
+    prefer(horizonOf: up)
+    reset()
+  }
+
+  deinit {
+    transform.free()
+    for memory in [
+      window, frames, re, im, spectra, covariance, misfit, horizon, preference, histogram,
+    ] { memory.free() }
+  }
+
+  /// Prefers directions near another horizon from now on.
+  package func prefer(horizonOf up: SIMD3<Double>) {
+    for (d, direction) in array.directions.enumerated() {
+      let elevation = asin(min(1, max(-1, direction.dot(up)))) * 180 / .pi / Self.widestElevation
+      horizon.floats[d] = Float(exp(elevation * elevation / Double(Self.evidence)))
+    }
+  }
+
+  /// Forgets everything: the next sound follows silence.
+  package func reset() {
+    (filled, hops) = (0, 0)
+    peaks.removeAll(keepingCapacity: true)
+    frames.floats.update(repeating: 0, count: microphones * grid.length)
+    covariance.floats.update(repeating: 0, count: grid.bins.count * microphones * microphones)
+    histogram.floats.update(repeating: 1 / Float(array.directions.count), count: array.directions.count)
+    for d in array.directions.count..<array.stride { histogram.floats[d] = 0 }
+  }
+
+  package var hop: Int { grid.hop }
+  /// From some directions to the next.
+  package var secondsPerUpdate: Double {
+    Double(Self.hopsPerUpdate * grid.hop) / Double(grid.sampleRate)
+  }
+  /// The most frames that `append` takes.
+  package var framesToHop: Int { grid.hop - filled }
+
+  /// Takes `count` frames, at most `framesToHop`.
+  /// - Parameter block: `[microphone]`.
+  package func append(_ block: UnsafePointer<UnsafePointer<Float>>, count: Int) -> Step {
+    let length = grid.length
+    for m in 0..<microphones {
+      // The frames of this hop lie at the end.
+      (frames.floats + m * length + length - grid.hop + filled).update(from: block[m], count: count)
+    }
+    filled += count
+    guard filled == grid.hop else { return .none }
+    transformFrames()
+    // After long silence it is as at the start, so that the next sound is treated as in every other run.
+    let power = updateCovariance()
+    guard power > 0 else {
+      reset()
+      return .silence
+    }
+    level = 10 * log10(Double(power) * levelScale)
+    shift()
+    hops += 1
+    guard hops % Self.hopsPerUpdate == 0 else { return .none }
+    search()
+    return .directions
+  }
+
+  /// The same for arrays, offline.
+  package func append(_ block: [[Float]]) -> Step {
+    withUnsafeTemporaryAllocation(of: Float.self, capacity: block.count * block[0].count) { samples in
+      withUnsafeTemporaryAllocation(of: UnsafePointer<Float>.self, capacity: block.count) { pointers in
+        for (m, channel) in block.enumerated() {
+          let start = samples.baseAddress! + m * channel.count
+          start.initialize(from: channel, count: channel.count)
+          pointers[m] = UnsafePointer(start)
+        }
+        return append(UnsafePointer(pointers.baseAddress!), count: block[0].count)
+      }
+    }
+  }
+
+  /// Makes room for the next hop.
+  private func shift() {
+    let length = grid.length
+    for m in 0..<microphones {
+      let start = frames.floats + m * length
+      start.update(from: start + grid.hop, count: length - grid.hop)
+    }
+    filled = 0
+  }
+
+  /// Two microphones at a time, as real and imaginary parts.
+  private func transformFrames() {
+    let (length, first) = (grid.length, grid.bins.lowerBound)
+    for pair in stride(from: 0, to: microphones, by: 2) {
+      let hasSecond = pair + 1 < microphones
+      let (a, b) = (frames.floats + pair * length, frames.floats + (hasSecond ? pair + 1 : pair) * length)
+      for n in 0..<length {
+        re.floats[n] = window.floats[n] * a[n]
+        im.floats[n] = hasSecond ? window.floats[n] * b[n] : 0
+      }
+      transform.forward(re.floats, im.floats)
+      for n in 0..<grid.bins.count {
+        let (k, mirror) = (first + n, length - first - n)
+        let at = spectra.floats + (n * microphones + pair) * 2
+        at[0] = 0.5 * (re.floats[k] + re.floats[mirror])
+        at[1] = 0.5 * (im.floats[k] - im.floats[mirror])
+        if hasSecond {
+          at[2] = 0.5 * (im.floats[k] + im.floats[mirror])
+          at[3] = 0.5 * (re.floats[mirror] - re.floats[k])
+        }
+      }
+    }
+  }
+
+  /// - Returns: the power of all bins and microphones.
+  private func updateCovariance() -> Float {
+    var power: Float = 0
+    let keep = grid.forgetting(Self.shortTime)
+    let terms = microphones * microphones
+    for bin in 0..<grid.bins.count {
+      let x = spectra.floats + bin * microphones * 2
+      let c = covariance.floats + bin * terms
+      for i in 0..<microphones {
+        let (xr, xi) = ((1 - keep) * x[2 * i], (1 - keep) * x[2 * i + 1])
+        c[i * microphones + i] = keep * c[i * microphones + i] + xr * x[2 * i] + xi * x[2 * i + 1]
+        var j = i + 1
+        while j < microphones {
+          let (yr, yi) = (x[2 * j], x[2 * j + 1])
+          // x_i x̄_j
+          c[i * microphones + j] = keep * c[i * microphones + j] + xr * yr + xi * yi
+          c[j * microphones + i] = keep * c[j * microphones + i] + xi * yr - xr * yi
+          j += 1
+        }
+        power += c[i * microphones + i]
+      }
+    }
+    return power
+  }
+
+  /// Chooses a direction for each band, then updates the histogram.
+  private func search() {
+    let (count, terms) = (array.stride, microphones * microphones)
+    let (misfit, preference) = (misfit.floats, preference.floats)
+    // Score: the product of misfits, times (histogram / mean / 10 + floor)^(−prior / evidence).
+    let scale = Float(array.directions.count) / 10
+    for d in 0..<array.directions.count {
+      let x = histogram.floats[d] * scale + Self.floor
+      // To the power of 3/8.
+      let root = x.squareRoot().squareRoot()
+      preference[d] = horizon.floats[d] / (root * root.squareRoot())
+    }
+    var point = 0
+    var sum: Float = 1e-20
+    for band in 0..<grid.bands {
+      for d in 0..<count { misfit[d] = 1 }
+      var energy: Float = 0
+      for bin in grid.points[band] {
+        let c = covariance.floats + (bin - grid.bins.lowerBound) * terms
+        let g = array.normaliser.floats + point * terms
+        var total: Float = 1e-20
+        for term in 0..<terms { total += g[term] * c[term] }
+        for m in 0..<microphones { energy += c[m * microphones + m] }
+        Self.steer(
+          array.steering.floats + point * terms * count, c, scale: 1 / total, terms, count, misfit)
+        point += 1
+      }
+      var best = 0
+      var nearest = 0
+      var (lowest, least, plain): (Float, Float, Float) = (.infinity, .infinity, .infinity)
+      for d in 0..<array.directions.count {
+        least = min(least, misfit[d])
+        let score = misfit[d] * preference[d]
+        if score < lowest { (lowest, best) = (score, d) }
+        let unbiased = misfit[d] * horizon.floats[d]
+        if unbiased < plain { (plain, nearest) = (unbiased, d) }
+      }
+      directions[band] = best
+      momentary[band] = nearest
+      powers[band] = energy
+      // The relative steered power, of which diffuse sound gives every direction a part.
+      let steered = Self.fullSteering - pow(max(0, misfit[nearest]), 1 / Float(grid.points[band].count))
+      directness[band] = max(0, steered - (1 - steered) / Float(microphones - 1))
+      // By rounding, a product may lie beside its range.
+      let evidence = least > 0 ? max(0, -log(least) / Float(grid.points[band].count)) : 0
+      weights[band] = energy * evidence * evidence
+      sum += weights[band]
+    }
+    let keep = grid.forgetting(Self.longTime, hops: Self.hopsPerUpdate)
+    for d in 0..<array.directions.count { histogram.floats[d] *= keep }
+    for band in 0..<grid.bands {
+      let weight = (1 - keep) * weights[band] / sum
+      for (d, share) in array.neighbours[directions[band]] { histogram.floats[d] += weight * share }
+    }
+    findPeaks()
+  }
+
+  private func findPeaks() {
+    peaks.removeAll(keepingCapacity: true)
+    while peaks.count < Self.mostPeaks {
+      var best: Int?
+      var most = max(
+        Self.clearPeak / Float(array.directions.count),
+        Self.smallestPeak * (peaks.first.map { histogram.floats[$0] } ?? 0))
+      for d in array.directions.indices where histogram.floats[d] > most {
+        if peaks.allSatisfy({ array.directions[$0].dot(array.directions[d]) < Self.peakDistance }) {
+          (best, most) = (d, histogram.floats[d])
+        }
+      }
+      guard let best else { return }
+      peaks.append(best)
+    }
+  }
+
+  /// Multiplies `misfit` by 1.03 minus the relative steered powers of one point.
+  private static func steer(
+    _ table: UnsafeMutablePointer<Float>, _ c: UnsafeMutablePointer<Float>, scale: Float, _ terms: Int,
+    _ count: Int, _ misfit: UnsafeMutablePointer<Float>
+  ) {
+    let blocks = count / 16
+    table.withMemoryRebound(to: SIMD16<Float>.self, capacity: terms * blocks) { table in
+      misfit.withMemoryRebound(to: SIMD16<Float>.self, capacity: blocks) { misfit in
+        var row = table
+        for block in 0..<blocks {
+          var sum = SIMD16<Float>.zero
+          for term in 0..<terms { sum += row[term] * c[term] }
+          row += terms
+          misfit[block] *= fullSteering - sum * scale
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,195 @@
+import Glibc
+import Realtime
+
+/// Beams towards one or two sources of a bin, and how far each of them is above diffuse sound there.
+///
+/// Of sound with the covariance C, among diffuse sound with the covariance G, the beams towards the directions A are
+/// V = G⁻¹A (Λ + AᴴG⁻¹A)⁻¹. Without Λ each passes its own source and shuts out the other. Λ grows as a source sinks into
+/// diffuse sound: its beam passes less then, and the other's shuts it out less.
+///
+/// - Thread: one at a time. It allocates nothing after its start.
+final class SourceBeams {
+  /// The largest part of a beam's power that is believed.
+  private static let mostTrust: Float = 0.98
+  /// What one source leaks into the other's beam, because the model of the array is not exact, relative to its power, as if
+  /// it were diffuse sound.
+  private static let leak: Float = 0.05
+  /// Of a source to diffuse sound: one without any, as a tone may be, has no larger ratio, and squares stay finite.
+  private static let mostRatio: Float = 1e6
+  /// Two directions whose responses are more alike than this are one: |aᴴG⁻¹b|² / (aᴴG⁻¹a · bᴴG⁻¹b).
+  private static let mostAlike: Float = 0.95
+
+  private let finder: DirectionFinder
+  private let microphones: Int
+  /// Traces of G⁻¹C, `[bin]`.
+  private var traces: [Float]
+  /// What `whiten` writes, `[source][microphone]`, real and imaginary parts in turn.
+  private let whitened: AlignedMemory
+  /// What `solve` writes, likewise.
+  let beams: AlignedMemory
+
+  init(_ finder: DirectionFinder) {
+    self.finder = finder
+    microphones = finder.array.microphones
+    traces = [Float](repeating: 0, count: finder.array.grid.bins.count)
+    whitened = AlignedMemory(count: 4 * microphones)
+    beams = AlignedMemory(count: 4 * microphones)
+  }
+
+  deinit {
+    whitened.free()
+    beams.free()
+  }
+
+  /// Computes traces of the finder's covariances as they are now.
+  func updateTraces() {
+    let terms = microphones * microphones
+    for bin in traces.indices {
+      let g = finder.array.inverse.floats + bin * terms * 2
+      let c = finder.covariance.floats + bin * terms
+      var trace: Float = 1e-20
+      for i in 0..<microphones {
+        trace += g[(i * microphones + i) * 2] * c[i * microphones + i]
+        var j = i + 1
+        while j < microphones {
+          // G_ij C_ji
+          trace +=
+            2
+            * (g[(i * microphones + j) * 2] * c[i * microphones + j]
+              + g[(i * microphones + j) * 2 + 1] * c[j * microphones + i])
+          j += 1
+        }
+      }
+      traces[bin] = trace
+    }
+  }
+
+  /// The part of a bin's power, 0…1, that a source in a fine direction explains.
+  func explained(by direction: Int, bin: Int) -> Float {
+    let gain = whiten(direction, bin: bin, source: 0)
+    return min(1, product(0, 0, bin: bin).re / gain / traces[bin])
+  }
+
+  /// Writes `beams`.
+  /// - Parameters:
+  ///   - first: a fine direction.
+  ///   - second: another, if there is one.
+  /// - Returns: how many beams there are, and the highest ratio of a source to diffuse sound, and what leaks, in its beam.
+  func solve(bin: Int, first: Int, second: Int?) -> (count: Int, ratio: Float) {
+    let g1 = whiten(first, bin: bin, source: 0)
+    let s11 = product(0, 0, bin: bin).re
+    if microphones > 2, let second {
+      let g2 = whiten(second, bin: bin, source: 1)
+      let q = response(to: second, bin: bin)
+      let alike = q.re * q.re + q.im * q.im
+      if alike < Self.mostAlike * g1 * g2 {
+        let s22 = product(1, 1, bin: bin).re
+        let s12 = product(0, 1, bin: bin)
+        return (2, solvePair(g1, g2, q, s11, s22, q.re * s12.re + q.im * s12.im, trace: traces[bin]))
+      }
+    }
+    let diffuse = max((traces[bin] - s11 / g1) / Float(microphones - 1), traces[bin] / Self.mostRatio)
+    let ratio = min(max(s11 / g1 / diffuse - 1, 0), Self.mostRatio)
+    let scale = 1 / (g1 * (1 + Self.loading(ratio)))
+    for n in 0..<2 * microphones { beams.floats[n] = scale * whitened.floats[n] }
+    return (1, ratio)
+  }
+
+  /// Λ of a source, relative to its aᴴG⁻¹a.
+  private static func loading(_ ratio: Float) -> Float {
+    // Sharper than a Wiener gain: what a model's small errors leave beside the beam is taken for diffuse sound.
+    max(1 / max(ratio * ratio, 1e-12), 1 / mostTrust - 1)
+  }
+
+  /// Writes both beams, from Q = AᴴG⁻¹A (its diagonal and Q₁₂) and S = AᴴG⁻¹C G⁻¹A (its diagonal and Re Q̄₁₂S₁₂).
+  /// - Returns: the higher ratio.
+  private func solvePair(
+    _ g1: Float, _ g2: Float, _ q: (re: Float, im: Float), _ s11: Float, _ s22: Float, _ x: Float,
+    trace: Float
+  ) -> Float {
+    let alike = q.re * q.re + q.im * q.im
+    let determinant = g1 * g2 - alike
+    // What both explain is the trace of Q⁻¹S.
+    let rest = trace - (g2 * s11 + g1 * s22 - 2 * x) / determinant
+    let diffuse = max(rest / Float(microphones - 2), trace / Self.mostRatio)
+    // The diagonals of Q⁻¹SQ⁻¹ and Q⁻¹: the power of each beam without Λ, and its gain for diffuse sound.
+    let scale = 1 / (determinant * determinant)
+    let (d1, d2) = (g2 / determinant, g1 / determinant)
+    let p1 = max((g2 * g2 * s11 + alike * s22 - 2 * g2 * x) * scale - diffuse * d1, 0)
+    let p2 = max((alike * s11 + g1 * g1 * s22 - 2 * g1 * x) * scale - diffuse * d2, 0)
+    let ratios = (
+      min(p1 / ((diffuse + Self.leak * p2) * d1), Self.mostRatio),
+      min(p2 / ((diffuse + Self.leak * p1) * d2), Self.mostRatio)
+    )
+    let (k1, k2) = (g1 * (1 + Self.loading(ratios.0)), g2 * (1 + Self.loading(ratios.1)))
+    let one = 1 / (k1 * k2 - alike)
+    let (b1, b2) = (whitened.floats, whitened.floats + 2 * microphones)
+    let (v1, v2) = (beams.floats, beams.floats + 2 * microphones)
+    for m in 0..<microphones {
+      let (r, i) = (2 * m, 2 * m + 1)
+      v1[r] = one * (k2 * b1[r] - q.re * b2[r] - q.im * b2[i])
+      v1[i] = one * (k2 * b1[i] - q.re * b2[i] + q.im * b2[r])
+      v2[r] = one * (k1 * b2[r] - q.re * b1[r] + q.im * b1[i])
+      v2[i] = one * (k1 * b2[i] - q.re * b1[i] - q.im * b1[r])
+    }
+    return max(ratios.0, ratios.1)
+  }
+
+  /// Writes G⁻¹a of a source.
+  /// - Returns: aᴴG⁻¹a
+  private func whiten(_ direction: Int, bin: Int, source: Int) -> Float {
+    let a = finder.array.response(bin: bin, direction)
+    let g = finder.array.inverse.floats + bin * microphones * microphones * 2
+    let b = whitened.floats + source * 2 * microphones
+    var gain: Float = 0
+    for i in 0..<microphones {
+      var (re, im): (Float, Float) = (0, 0)
+      for j in 0..<microphones {
+        let (gr, gi) = (g[(i * microphones + j) * 2], g[(i * microphones + j) * 2 + 1])
+        re += gr * a[2 * j] - gi * a[2 * j + 1]
+        im += gr * a[2 * j + 1] + gi * a[2 * j]
+      }
+      (b[2 * i], b[2 * i + 1]) = (re, im)
+      gain += a[2 * i] * re + a[2 * i + 1] * im
+    }
+    return gain
+  }
+
+  /// bᴴa of the first source's G⁻¹a and another direction's response.
+  private func response(to direction: Int, bin: Int) -> (re: Float, im: Float) {
+    let (a, b) = (finder.array.response(bin: bin, direction), whitened.floats)
+    var (re, im): (Float, Float) = (0, 0)
+    for m in 0..<microphones {
+      re += b[2 * m] * a[2 * m] + b[2 * m + 1] * a[2 * m + 1]
+      im += b[2 * m] * a[2 * m + 1] - b[2 * m + 1] * a[2 * m]
+    }
+    return (re, im)
+  }
+
+  /// bᴴCc of two sources' G⁻¹a.
+  private func product(_ first: Int, _ second: Int, bin: Int) -> (re: Float, im: Float) {
+    let covariance = finder.covariance.floats + bin * microphones * microphones
+    let (b, c) = (whitened.floats + first * 2 * microphones, whitened.floats + second * 2 * microphones)
+    var (re, im): (Float, Float) = (0, 0)
+    for i in 0..<microphones {
+      let own = covariance[i * microphones + i]
+      re += own * (b[2 * i] * c[2 * i] + b[2 * i + 1] * c[2 * i + 1])
+      im += own * (b[2 * i] * c[2 * i + 1] - b[2 * i + 1] * c[2 * i])
+      var j = i + 1
+      while j < microphones {
+        let (x, y) = (covariance[i * microphones + j], covariance[j * microphones + i])
+        // b̄_i c_j C_ij and b̄_j c_i C̄_ij
+        let (ur, ui) = (
+          b[2 * i] * c[2 * j] + b[2 * i + 1] * c[2 * j + 1], b[2 * i] * c[2 * j + 1] - b[2 * i + 1] * c[2 * j]
+        )
+        let (wr, wi) = (
+          b[2 * j] * c[2 * i] + b[2 * j + 1] * c[2 * i + 1], b[2 * j] * c[2 * i + 1] - b[2 * j + 1] * c[2 * i]
+        )
+        re += x * (ur + wr) - y * (ui - wi)
+        im += x * (ui + wi) + y * (ur - wr)
+        j += 1
+      }
+    }
+    return (re, im)
+  }
+}

@@ -1,0 +1,171 @@
+import Acoustics
+import Adaptation
+import Foundation
+import Manifolds
+import Numerics
+import Presets
+import TestSupport
+import Testing
+
+/// Oracles: plane waves in the free field, on their own positions of the microphones.
+@Suite("Talkers") struct TalkerTests {
+  private static let device = try! PresetLibrary(folders: [repositoryFolder + "/Presets"]).device(
+    named: "ring7")
+  private static let source = try! device.dataSource(named: "Front")
+  private static let frame = device.frame(of: source, .portrait)
+  private static let array = ArrayTable(try! manifold(for: device), sampleRate: 48_000)
+  private static let positions = device.microphones.map(\.position)
+  private static let rate = 48_000
+
+  private static func direction(_ azimuth: Double) -> SIMD3<Double> {
+    let a = azimuth * .pi / 180
+    return frame.device(fromHead: [cos(a), sin(a), 0])
+  }
+
+  private static func azimuth(_ talker: TrackedTalker) -> Double {
+    let head = frame.head(fromDevice: talker.direction)
+    return atan2(head.y, head.x) * 180 / .pi
+  }
+
+  /// Syllables: bursts of 120 ms that decay, every 200 ms, from a plane wave.
+  private static func speech(_ azimuth: Double, seconds: Double, seed: UInt64) -> [[Float]] {
+    var noise = SeededNoise(seed: seed)
+    let wave = PlaneWaveSound(sampleRate: Double(rate), positions: positions).samples(
+      [direction(azimuth)], sines: 400, seconds: seconds, noise: &noise)
+    let start = Int(seed % 5) * 1900
+    return wave.map { samples in
+      samples.enumerated().map { n, sample in
+        let phase = (n + start) % (rate / 5)
+        return phase < rate * 12 / 100 ? 0.1 * sample * exp(-Float(phase) / Float(rate / 25)) : 0
+      }
+    }
+  }
+
+  private static func noise(seconds: Double, amplitude: Float) -> [[Float]] {
+    var noise = SeededNoise(seed: 99)
+    return positions.map { _ in noise.samples(Int(seconds * Double(rate)), amplitude: amplitude) }
+  }
+
+  private static func sum(_ parts: [[Float]]...) -> [[Float]] {
+    parts[0].indices.map { m in
+      (0..<(parts.map { $0[m].count }.max()!)).map { n in
+        parts.reduce(0) { $0 + (n < $1[m].count ? $1[m][n] : 0) }
+      }
+    }
+  }
+
+  /// Who is told every 100 ms.
+  private static func track(_ sound: [[Float]]) -> [[TrackedTalker]] {
+    let finder = DirectionFinder(array, up: frame.up.vector)
+    let tracker = TalkerTracker(finder, plane: frame.up.vector)
+    var told: [[TrackedTalker]] = []
+    for start in stride(from: 0, to: sound[0].count - finder.hop + 1, by: finder.hop) {
+      let blocks = sound.map { Array($0[start..<start + finder.hop]) }
+      tracker.take(finder.append(blocks), of: finder)
+      guard start + finder.hop >= (told.count + 1) * rate / 10 else { continue }
+      let talkers = tracker.talkers
+      told.append(talkers.indices.compactMap { talkers[$0] })
+    }
+    return told
+  }
+
+  @Test("a talker is found within half a second and 3°, with its level", arguments: [-150.0, -20, 75])
+  func one(azimuth: Double) throws {
+    let speech = Self.speech(azimuth, seconds: 2, seed: 3)
+    let told = Self.track(Self.sum(speech, Self.noise(seconds: 2, amplitude: 1e-4)))
+    for talkers in told[5...] {
+      try #require(talkers.count == 1)
+      #expect(abs(remainder(Self.azimuth(talkers[0]) - azimuth, 360)) < 3)
+      #expect(talkers[0].identity == 1 && talkers[0].isActive && talkers[0].confidence > 0.7)
+    }
+    // Of a syllable and the pause after it.
+    let power = speech[0].reduce(0) { $0 + Double($1) * Double($1) } / Double(speech[0].count)
+    let loudest = told[5...].map { $0[0].level }.max()!
+    #expect(loudest > 10 * log10(power) && loudest < 10 * log10(power) + 8)
+  }
+
+  @Test("two who speak at once, 40° apart, are two, each within 5°")
+  func two() throws {
+    let told = Self.track(
+      Self.sum(
+        Self.speech(10, seconds: 3, seed: 3), Self.speech(50, seconds: 3, seed: 6),
+        Self.noise(seconds: 3, amplitude: 1e-4)))
+    for talkers in told[10...] {
+      let azimuths = talkers.filter(\.isActive).map(Self.azimuth).sorted()
+      try #require(azimuths.count == 2)
+      #expect(abs(azimuths[0] - 10) < 5 && abs(azimuths[1] - 50) < 5)
+    }
+  }
+
+  @Test("an identity lasts for 5 s of silence, not for 5.5 s; who speaks elsewhere meanwhile has another")
+  func identity() throws {
+    let silence = Self.noise(seconds: 4, amplitude: 1e-5)
+    let (a, b) = (Self.speech(60, seconds: 1.5, seed: 3), Self.speech(-60, seconds: 1, seed: 4))
+    func after(_ pause: Double, _ second: [[Float]]) -> [[Float]] {
+      let quiet = Self.noise(seconds: pause, amplitude: 1e-5)
+      return a.indices.map { a[$0] + quiet[$0] + second[$0] + silence[$0][..<4800] }
+    }
+    func last(_ sound: [[Float]]) -> [Int] {
+      // Half of the last voice.
+      Self.track(sound).dropLast(4).last!.filter(\.isActive).map(\.identity)
+    }
+    #expect(last(after(4, a)) == [1])
+    #expect(last(after(5.5, a)) == [2])
+    #expect(last(after(4, b)) == [2])
+  }
+
+  @Test("reflections from the ceiling and the floor at a talker's azimuth are no talkers of a flat array")
+  func flat() throws {
+    func part(_ elevation: Double, _ seed: UInt64, delay: Int, gain: Float) -> [[Float]] {
+      let a = (60 * Double.pi / 180, elevation * .pi / 180)
+      let direction = Self.frame.device(fromHead: [cos(a.0) * cos(a.1), sin(a.0) * cos(a.1), sin(a.1)])
+      var noise = SeededNoise(seed: seed)
+      let wave = PlaneWaveSound(sampleRate: Double(Self.rate), positions: Self.positions).samples(
+        [direction], sines: 300, seconds: 3, noise: &noise)
+      return wave.map { samples in
+        samples.indices.map { n in
+          let phase = (n + delay) % 9600
+          return phase < 6000 ? gain * samples[n] * exp(-Float(phase) / 2000) : 0
+        }
+      }
+    }
+    let told = Self.track(
+      Self.sum(
+        part(0, 3, delay: 0, gain: 0.1), part(55, 4, delay: 4800, gain: 0.1),
+        Self.noise(seconds: 3, amplitude: 1e-4)))
+    for talkers in told[10...] {
+      #expect(talkers.count == 1 && abs(Self.azimuth(talkers[0]) - 60) < 5, "\(talkers)")
+    }
+  }
+
+  @Test("after a door slam 45 dB above a talker, that talker is found within 2.5 s")
+  func slam() throws {
+    var slam = Self.speech(-120, seconds: 0.3, seed: 4)
+    for m in slam.indices { for n in slam[m].indices { slam[m][n] *= 30 } }
+    let speech = Self.speech(40, seconds: 4, seed: 3).map { $0.map { 0.17 * $0 } }
+    let told = Self.track(Self.sum(slam, speech, Self.noise(seconds: 4, amplitude: 1e-5)))
+    for talkers in told[28...] {
+      #expect(talkers.contains { $0.isActive && abs(Self.azimuth($0) - 40) < 5 }, "\(talkers)")
+    }
+  }
+
+  @Test("noise that differs between the microphones, and sound from everywhere, is nobody")
+  func nobody() {
+    #expect(Self.track(Self.noise(seconds: 3, amplitude: 0.1)).allSatisfy { $0.isEmpty })
+    var noise = SeededNoise(seed: 11)
+    let diffuse = PlaneWaveSound(sampleRate: Double(Self.rate), positions: Self.positions).samples(
+      fibonacciSphere(150), sines: 20, seconds: 3, noise: &noise)
+    #expect(Self.track(diffuse).allSatisfy { $0.isEmpty })
+  }
+
+  @Test("after silence that is digital, and after it forgets, nobody is told, and who comes is new")
+  func silence() {
+    let speech = Self.speech(30, seconds: 1, seed: 3)
+    let zeros = [[Float]](repeating: [Float](repeating: 0, count: 6 * Self.rate), count: 7)
+    let told = Self.track(speech.indices.map { speech[$0] + zeros[$0] + speech[$0] })
+    #expect(told[8].map(\.identity) == [1])
+    #expect(told[30].map(\.isActive) == [false])
+    #expect(told[65].isEmpty)
+    #expect(told.last!.map(\.identity) == [2])
+  }
+}
