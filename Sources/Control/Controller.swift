@@ -41,6 +41,7 @@ public final class Controller {
     []
   /// Changes that wait for a preset file.
   let reads = PendingReads()
+  var newestChanges = NewestChanges()
   /// Requests that wait for a list of names.
   let lists = PendingReads()
   private var hasStarted = false
@@ -178,7 +179,8 @@ public final class Controller {
 
   /// Serves a request, or defers it:
   /// - before the first graph for 20 s, which is less than clients wait for an answer; a status request for 1 s;
-  /// - while a preset file is being read for 50 ms, to keep changes in order; queries are served at once.
+  /// - while a preset file is being read for 50 ms, to keep changes in order; queries are served at once. The preset
+  ///   does not undo changes that were served earlier than it.
   ///
   /// A stop and a subscription are always served at once.
   private func receive(_ message: OSCMessage, from sender: Sender) {
