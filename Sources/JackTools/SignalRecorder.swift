@@ -21,8 +21,12 @@ public final class SignalRecorder: Sendable {
     let capacity: Int
     /// Frames recorded so far.
     let filled = Atomic<Int>(0)
-    /// Frame time of the first frame; -1 before it has been recorded.
-    let startTime = Atomic<Int>(-1)
+    /// Where frame times do not follow on each other, as after a period from which a busy server left the client out: the
+    /// frame recorded there, and its time. The first is that of the first frame.
+    let anchors = UnsafeMutablePointer<(frame: Int, time: UInt32)>.allocate(capacity: Memory.most)
+    let anchorCount = Atomic<Int>(0)
+    private var nextTime: UInt32?
+    private static let most = 4096
 
     init(_ client: OpaquePointer, ports: [PortHandle], capacity: Int) {
       self.client = client
@@ -35,14 +39,23 @@ public final class SignalRecorder: Sendable {
       }
     }
 
-    deinit { for memory in samples { memory.deallocate() } }
+    deinit {
+      for memory in samples { memory.deallocate() }
+      anchors.deallocate()
+    }
 
     /// The body of the process callback.
     ///
     /// Thread: JACK's realtime thread.
     func process(_ count: Int) {
       let at = filled.load(ordering: .relaxed)
-      if at == 0 { startTime.store(Int(RealtimeCalls.frameTime(client)), ordering: .releasing) }
+      let time = RealtimeCalls.frameTime(client)
+      let known = anchorCount.load(ordering: .relaxed)
+      if time != nextTime, known < Self.most {
+        anchors[known] = (at, time)
+        anchorCount.store(known + 1, ordering: .releasing)
+      }
+      nextTime = time &+ UInt32(count)
       let room = min(count, capacity - at)
       for channel in samples.indices {
         guard let buffer = RealtimeCalls.buffer(ports[channel].port, UInt32(count)) else { continue }
@@ -84,17 +97,18 @@ public final class SignalRecorder: Sendable {
 
   /// Frames recorded so far.
   public var frames: Int { memory.filled.load(ordering: .acquiring) }
-  /// Frame time of the first recorded frame; nil before it has been recorded.
-  public var startFrame: UInt32? {
-    let time = memory.startTime.load(ordering: .acquiring)
-    return time < 0 ? nil : UInt32(time)
-  }
-
   /// The recorded samples from frame time `start` on.
   /// - Returns: shape `[channel][frame]`, with `count` frames. Frames that were not recorded are silence.
   public func channels(from start: UInt32, count: Int) -> [[Float]] {
+    func distance(_ time: UInt32) -> Int { Int(Int32(bitPattern: start &- time)) }
+    let anchors = (0..<memory.anchorCount.load(ordering: .acquiring)).map { memory.anchors[$0] }
+    let anchor = anchors.last { distance($0.time) >= 0 } ?? anchors.first
+    return channels(at: anchor.map { $0.frame + distance($0.time) } ?? 0, count: count)
+  }
+
+  /// The recorded samples from the recording's frame `offset` on, as `channels(from:count:)`.
+  public func channels(at offset: Int, count: Int) -> [[Float]] {
     let available = frames
-    let offset = startFrame.map { Int(Int32(bitPattern: start &- $0)) } ?? 0
     return memory.samples.map { memory in
       (offset..<offset + count).map { (0..<available).contains($0) ? memory[$0] : 0 }
     }

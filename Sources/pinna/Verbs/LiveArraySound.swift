@@ -70,12 +70,12 @@ struct LiveArraySound {
     let start = recorder.frames
     let end = ContinuousClock.now + .seconds(seconds + 10)
     while recorder.frames < frames, stops.count == 0, .now < end { usleep(20_000) }
-    guard recorder.frames == frames, let first = recorder.startFrame else {
+    guard recorder.frames == frames else {
       throw Failure(
         .failed, "the recording was interrupted after \((recorder.frames - start) / rate) s; try again")
     }
     let isSimulated = sources.contains { SignalPlayer.isSimulated($0, in: recorder.graph) }
-    return (AudioClip(sampleRate: rate, channels: recorder.channels(from: first, count: frames)), isSimulated)
+    return (AudioClip(sampleRate: rate, channels: recorder.channels(at: 0, count: frames)), isSimulated)
   }
 
   /// The ports that deliver the microphones: those connected to a running Pinna, those that the device file names, or

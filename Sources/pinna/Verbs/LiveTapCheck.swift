@@ -49,11 +49,11 @@ extension LiveArraySound {
         throw Failure(
           .noServer, "the JACK server delivers no sound any more; start it again, then this check")
       }
-      guard recorder.frames >= read + block, let start = recorder.startFrame else {
+      guard recorder.frames >= read + block else {
         usleep(10_000)
         continue
       }
-      let heard = listener.hear(recorder.channels(from: start &+ UInt32(read), count: block))
+      let heard = listener.hear(recorder.channels(at: read, count: block))
       read += block
       if let heard, answer == nil {
         answer = heard

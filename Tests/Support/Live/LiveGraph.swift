@@ -278,8 +278,5 @@ public final class LiveGraph {
 
 extension SignalRecorder {
   /// Everything recorded. Shape: `[channel][frame]`.
-  public var everything: [[Float]] {
-    guard let startFrame else { return [[], [], []] }
-    return channels(from: startFrame, count: frames)
-  }
+  public var everything: [[Float]] { channels(at: 0, count: frames) }
 }
