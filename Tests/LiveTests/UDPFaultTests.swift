@@ -10,20 +10,6 @@ extension LiveTests {
     /// Fuzzed packets in all, in thousands.
     static let thousands = Int(Faults.number("PINNA_UDP_PACKETS", quick: 200, heavy: 10_000))
 
-    /// What must not change: everything in `status` but measurements, and fallbacks, which are prepared in the background.
-    /// - Returns: the JSON of each key's value.
-    func state(_ graph: LiveGraph) throws -> [String: Data] {
-      try graph.status().filter {
-        !["levels", "dspLoad", "xruns", "droppedPackets", "warnings", "preparedFallbacks"].contains($0.key)
-      }.mapValues { try JSONSerialization.data(withJSONObject: [$0], options: .sortedKeys) }
-    }
-
-    /// The keys of `state` whose values are others than `before`.
-    func changes(_ graph: LiveGraph, since before: [String: Data]) throws -> [String] {
-      let now = try state(graph)
-      return Set(before.keys).union(now.keys).filter { before[$0] != now[$0] }.sorted()
-    }
-
     /// Valid packets, which strangers send unchanged, too.
     static func corpus(_ token: String) -> [[UInt8]] {
       let messages = [
@@ -74,7 +60,7 @@ extension LiveTests {
       let pilot = try graph.udpSender()
       func renew() { _ = pilot.ask("/pinna/subscribe", [.string(token)], seconds: 10) }
       let half = Self.thousands * 500
-      let before = try state(graph)
+      let before = try graph.stableStatus()
       let stranger = try graph.udpSender(feedback: nil)
       func flood(_ sender: UDPSender, _ count: Int) throws -> (heard: Int, longest: Int) {
         try self.flood(count, through: sender, pilot: pilot, renew: renew) { mutation.next() }
@@ -84,7 +70,7 @@ extension LiveTests {
       let memory = try graph.program.residentMemory()
       let more = try flood(stranger, half * 3 / 4)
       fromStranger.heard += more.heard
-      let changed = try changes(graph, since: before)
+      let changed = try graph.changes(since: before)
       #expect(fromStranger.heard == 0 && changed == [])
 
       let subscriber = try graph.udpSender(feedback: "both")
@@ -94,7 +80,7 @@ extension LiveTests {
       let growth = try graph.program.residentMemory() - memory
       #expect(growth < 8192, "\(growth) kB")
       #expect(try graph.pinna("set", "--gain", "-7").status == 0)
-      #expect(try changes(graph, since: before).contains("gainDB"), "changes are not seen")
+      #expect(try graph.changes(since: before).contains("gainDB"), "changes are not seen")
       Faults.report(
         "R17",
         done:
@@ -186,12 +172,12 @@ extension LiveTests {
       .enabled(if: getuid() == 0, "only root can become another user"))
     func otherUser() throws {
       let graph = try UDPTests.graph()
-      let before = try state(graph)
+      let before = try graph.stableStatus()
       let port = "\(try #require(graph.oscPort))"
       let outcome = try Program.run(
         try PinnaHome.built("peer"), ["shout", port, graph.home.runtimeFolder + "/pinna/pinna.token"])
       #expect(outcome.output == "heard 0, token not read\n", "\(outcome)")
-      let changed = try changes(graph, since: before)
+      let changed = try graph.changes(since: before)
       #expect(changed == [] && graph.program.isRunning)
       Faults.report(
         "R32", done: "another user sends 600 requests over UDP: answers, changes",

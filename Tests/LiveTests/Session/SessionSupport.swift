@@ -19,19 +19,6 @@ extension LiveGraph {
     return session
   }
 
-  /// The part of a status that only a change may alter: without counters, levels and warnings.
-  func stableStatus() throws -> NSDictionary {
-    var status = try status()
-    // The connections are those of the last look at the graph, up to 45 ms ago.
-    for key in ["levels", "dspLoad", "xruns", "warnings", "connections"] { status[key] = nil }
-    for (part, counter) in [("take", "frames"), ("take", "secondsLeft"), ("playback", "framesPlayed")] {
-      guard var rest = status[part] as? [String: Any] else { continue }
-      rest[counter] = nil
-      status[part] = rest
-    }
-    return status as NSDictionary
-  }
-
   /// Runs `body` during continuous input or playback and expects an audible output that repeats to the last
   /// bit: nothing faded, stopped or began. The server must be synchronous, and the input must repeat after
   /// `repetition` frames.

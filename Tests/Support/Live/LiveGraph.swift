@@ -246,6 +246,32 @@ public final class LiveGraph {
     return recorder
   }
 
+  /// The part of a status that only a change may alter, as the JSON of each key's value: without counters, levels,
+  /// warnings, and fallbacks, which are prepared in the background.
+  public func stableStatus() throws -> [String: String] {
+    var status = try status()
+    // The connections are those of the last look at the graph, up to 45 ms ago.
+    for key in [
+      "levels", "dspLoad", "xruns", "droppedPackets", "warnings", "connections", "preparedFallbacks",
+    ] { status[key] = nil }
+    for (part, counter) in [("take", "frames"), ("take", "secondsLeft"), ("playback", "framesPlayed")] {
+      guard var rest = status[part] as? [String: Any] else { continue }
+      rest[counter] = nil
+      status[part] = rest
+    }
+    return try status.mapValues {
+      String(
+        decoding: try JSONSerialization.data(withJSONObject: $0, options: [.sortedKeys, .fragmentsAllowed]),
+        as: UTF8.self)
+    }
+  }
+
+  /// The keys of `stableStatus` whose values are others than `before`.
+  public func changes(since before: [String: String]) throws -> [String] {
+    let now = try stableStatus()
+    return Set(before.keys).union(now.keys).filter { before[$0] != now[$0] }.sorted()
+  }
+
   /// A sender to Pinna's control socket without the command line, for many requests per second.
   public func sender() throws -> ControlSender { try ControlSender(runtimeFolder: home.runtimeFolder) }
 
