@@ -116,14 +116,18 @@ extension ArrayClient {
       return wiring.observe(
         connected: connected, ports: Set(own.map(\.0)), newPorts: newPorts, exists: exists, now: .now)
     }
+    let before = wiring
     wiring.keep(wanted)
     let known = wanted.filter(wiring.remembers)
     let (events, toMake) = observe()
+    // If the server went meanwhile, all ports seemed to be missing.
+    guard !connection.isServerGone else {
+      wiring = before
+      return []
+    }
     // Connections that somebody removed are no longer wanted.
     let forgotten = known.filter { !wiring.remembers($0) }
     if !forgotten.isEmpty { shared.values.withLock { $0.wanted.subtract(forgotten) } }
-    // If the server went meanwhile, all ports seemed to be missing: report nothing.
-    guard !connection.isServerGone else { return [] }
     let made = toMake.filter(make)
     return made.isEmpty ? events : events + observe().events
   }

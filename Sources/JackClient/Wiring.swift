@@ -123,8 +123,12 @@ public struct Wiring: Sendable {
 
   /// The peers of each own port, by its short name; unconnected ports are absent.
   public var connections: [String: Set<String>] {
-    let made = wires.filter { if case .made = $0.value.state { true } else { false } }.keys
-    return Dictionary(grouping: made, by: \.port).mapValues { Set($0.map(\.peer)) }
+    Dictionary(grouping: made, by: \.port).mapValues { Set($0.map(\.peer)) }
+  }
+
+  /// The connections that exist.
+  public var made: Set<Wire> {
+    Set(wires.filter { if case .made = $0.value.state { true } else { false } }.keys)
   }
 
   /// Short names of the own ports that are connected.

@@ -89,11 +89,15 @@ package final class ConnectionMemory: Sendable {
   /// the user's request to forget, and another project.
   package func store(_ checked: Connections) {
     connections.withLock { connections in
-      let (losses, requested) = (connections.losses, connections.requested)
+      let (losses, requested, before) = (connections.losses, connections.requested, connections.wiring)
       let forgettings = connections.forgettings
       let (replacement, replacements) = (connections.replacement, connections.replacements)
       connections = checked
-      if checked.losses != losses { connections.wiring.markAllLost(requested) }
+      if checked.losses != losses {
+        // To a check at the server's end, connections seem to have been removed.
+        connections.wiring = before
+        connections.wiring.markAllLost(requested.union(checked.wiring.made))
+      }
       if checked.forgettings != forgettings { connections.wiring.forgetAbsent() }
       (connections.losses, connections.requested) = (losses, requested)
       connections.forgettings = forgettings

@@ -114,4 +114,21 @@ import Threads
       connected: [], ports: ["one", "out_left"], exists: { _ in true }, now: .now)
     #expect(found.toMake.sorted() == [seen, requested].sorted())
   }
+
+  @Test("R42: a look at a graph that ends forgets no connection of an output")
+  func connectionsOfALateLook() {
+    let memory = ConnectionMemory()
+    let wire = Wiring.Wire("out_left", "others:in_1")
+    memory.connections.withLock {
+      _ = $0.wiring.observe(connected: [wire], ports: ["out_left"], exists: { _ in true }, now: .now)
+    }
+    var look = memory.connections.withLock { $0 }
+    memory.markAllLost([])
+    _ = look.wiring.observe(connected: [], ports: ["out_left"], exists: { _ in false }, now: .now)
+    #expect(!look.wiring.remembers(wire))
+    memory.store(look)
+    var next = memory.connections.withLock { $0 }
+    let found = next.wiring.observe(connected: [], ports: ["out_left"], exists: { _ in true }, now: .now)
+    #expect(found.toMake == [wire])
+  }
 }

@@ -30,7 +30,7 @@ extension LiveTests {
       let preferred = try graph.status()["preferred"] as? [String: Any]
       #expect(preferred?["inputOrientation"] as? String == "portraitUpsideDown")
       #expect(try graph.status()["inputOrientation"] as? String == "landscapeLeft")
-      #expect(before["inputOrientation"] as? String == "landscapeLeft")
+      #expect(before["inputOrientation"] == "\"landscapeLeft\"")
       // An unknown word is refused now, not kept.
       #expect(try graph.pinna("set", "--orientation", "sideways").status == 2)
 
