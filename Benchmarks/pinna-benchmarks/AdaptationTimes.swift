@@ -8,7 +8,7 @@ final class AdaptationTimes {
     [64, 128, 256, 1024].map { Partitioning(microphones: microphones, taps: 256, period: $0) }
   }
 
-  /// Frames from set to set, as the worker delivers them at 48 kHz: two hops of 128.
+  /// Frames from set to set, as the worker delivers them at 48 kHz: two hops of 128. One per period where that is longer.
   private static let framesPerSet = 256
 
   let shape: Partitioning
@@ -45,7 +45,7 @@ final class AdaptationTimes {
       }
     }
     (linear, unused) = (Percentiles(times[0]).p50, Percentiles(times[1]).p50)
-    // Periods with a fade and without one alternate.
+    // The mean over periods with a fade and without one.
     adapting = times[2].sorted().dropLast(rounds / 20).reduce(0, +) / Double(rounds - rounds / 20)
     delivery = Percentiles(times[3]).p50
   }

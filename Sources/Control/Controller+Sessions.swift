@@ -10,24 +10,18 @@ extension Controller {
   func change(_ changes: [Change], of token: String?, _ request: Request) throws {
     _ = try register.obstacle(for: token)
     try withPreset(among: changes, request) { [unowned self] in
-      try change($0, preset: $1, of: token, request)
+      try change(changes, preset: $0, of: token, request)
     }
   }
 
-  /// Calls `body` with `changes` and with the setting of the preset that they name, once its file has been read. Calls it
-  /// at once with nil if they name no preset. What was changed while the file was read stays changed, if the preset allows it.
+  /// Calls `body` with the setting of the preset that `changes` names, once its file has been read. Calls it at once
+  /// with nil if they name no preset.
   private func withPreset(
-    among changes: [Change], _ request: Request, _ body: @escaping ([Change], Setting?) throws -> Void
+    among changes: [Change], _ request: Request, _ body: @escaping (Setting?) throws -> Void
   ) throws {
-    guard let name = changes.preset else { return try body(changes, nil) }
+    guard let name = changes.preset else { return try body(nil) }
     try processor.refuseNow(changes)
-    let start = newestChanges.count
-    try reads.add("the preset \(name)", processor.world.setting(ofPreset: name), request) {
-      [unowned self] preset in
-      let both = changes + newestChanges.since(start)
-      let isPossible = (try? processor.target(of: both, preset: preset)) != nil
-      try body(isPossible ? both : changes, preset)
-    }
+    try reads.add("the preset \(name)", processor.world.setting(ofPreset: name), request, onRead: body)
   }
 
   private func change(_ changes: [Change], preset: Setting?, of token: String?, _ request: Request) throws {
@@ -39,7 +33,6 @@ extension Controller {
         request.answer(.done(processor.changeReport()))
       } else {
         try processor.set(changes, preset: preset, request)
-        if preset == nil { newestChanges.note(changes) }
         register.noteOutput(changes, of: token)
       }
       // These changes supersede deferred ones.
@@ -111,7 +104,7 @@ extension Controller {
     }
     do {
       try withPreset(among: deferredChanges, request) { [unowned self] in
-        try processor.set($0, preset: $1, request)
+        try processor.set(deferredChanges, preset: $0, request)
         register.noteOutput(deferredChanges, of: token)
       }
     } catch {

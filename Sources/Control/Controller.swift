@@ -41,7 +41,6 @@ public final class Controller {
     []
   /// Changes that wait for a preset file.
   let reads = PendingReads()
-  var newestChanges = NewestChanges()
   /// Requests that wait for a list of names.
   let lists = PendingReads()
   private var hasStarted = false
@@ -179,8 +178,8 @@ public final class Controller {
 
   /// Serves a request, or defers it:
   /// - before the first graph for 20 s, which is less than clients wait for an answer; a status request for 1 s;
-  /// - while a preset file is being read for 50 ms, to keep changes in order; queries are served at once. The preset
-  ///   does not undo changes that were served earlier than it.
+  /// - while a preset file is being read: what that preset might undo until it has been read, anything else for 50 ms;
+  ///   queries are served at once.
   ///
   /// A stop and a subscription are always served at once.
   private func receive(_ message: OSCMessage, from sender: Sender) {
@@ -193,8 +192,19 @@ public final class Controller {
       return serve(message, from: sender)
     }
     let patience: Duration =
-      hasStarted ? .milliseconds(50) : .seconds(action == .status ? 1 : 20)
+      !hasStarted
+      ? .seconds(action == .status ? 1 : 20)
+      : Self.isUndoneByPreset(action) ? PendingReads.patience : .milliseconds(50)
     deferredRequests.append((message, sender, .now + patience))
+  }
+
+  /// Whether the request changes what presets set. They leave the mute as it is.
+  private static func isUndoneByPreset(_ action: OSCMethod.Action?) -> Bool {
+    switch action {
+    case .setOne(let key): key != .mute
+    case .set, .sessionSet, .usePreset, .feedAdd, .feedSet, .feedRemove: true
+    default: false
+    }
   }
 
   private func serveDeferred() {

@@ -90,11 +90,13 @@ extension ArrayClient {
 
   private func recordWanted(_ wire: Wiring.Wire) { shared.values.withLock { _ = $0.wanted.insert(wire) } }
 
+  private var isInGraph: Bool { isActive && !connection.isServerGone }
+
   /// Restores connections whose peers are back, and updates `wiring`. Sends a request to the server only to make a
   /// connection; lists the graph's ports once, and only if a connection is missing.
   /// - Returns: connections lost and restored since the last call.
   public func maintainConnections(_ wiring: inout Wiring) -> [Wiring.Event] {
-    guard !connection.isServerGone else { return [] }
+    guard isInGraph else { return [] }
     // Before the connections are read: a port that appears later counts in the next check.
     let (ports, wanted, newPorts) = shared.values.withLock { values in
       defer { values.newPorts = [] }
@@ -116,19 +118,19 @@ extension ArrayClient {
       return wiring.observe(
         connected: connected, ports: Set(own.map(\.0)), newPorts: newPorts, exists: exists, now: .now)
     }
-    let before = wiring
     wiring.keep(wanted)
+    let before = wiring
     let known = wanted.filter(wiring.remembers)
-    let (events, toMake) = observe()
-    // If the server went meanwhile, all ports seemed to be missing.
-    guard !connection.isServerGone else {
+    var (events, toMake) = observe()
+    if isInGraph, !toMake.filter(make).isEmpty { events += observe().events }
+    // If this client or the server was leaving, all ports seemed to be missing: what was observed does not count.
+    guard isInGraph else {
       wiring = before
       return []
     }
     // Connections that somebody removed are no longer wanted.
     let forgotten = known.filter { !wiring.remembers($0) }
     if !forgotten.isEmpty { shared.values.withLock { $0.wanted.subtract(forgotten) } }
-    let made = toMake.filter(make)
-    return made.isEmpty ? events : events + observe().events
+    return events
   }
 }

@@ -123,12 +123,8 @@ public struct Wiring: Sendable {
 
   /// The peers of each own port, by its short name; unconnected ports are absent.
   public var connections: [String: Set<String>] {
-    Dictionary(grouping: made, by: \.port).mapValues { Set($0.map(\.peer)) }
-  }
-
-  /// The connections that exist.
-  public var made: Set<Wire> {
-    Set(wires.filter { if case .made = $0.value.state { true } else { false } }.keys)
+    let made = wires.filter { if case .made = $0.value.state { true } else { false } }.keys
+    return Dictionary(grouping: made, by: \.port).mapValues { Set($0.map(\.peer)) }
   }
 
   /// Short names of the own ports that are connected.

@@ -21,12 +21,13 @@ public final class SignalRecorder: Sendable {
     let capacity: Int
     /// Frames recorded so far.
     let filled = Atomic<Int>(0)
-    /// Where frame times do not follow on each other, as after a period from which a busy server left the client out: the
-    /// frame recorded there, and its time. The first is that of the first frame.
-    let anchors = UnsafeMutablePointer<(frame: Int, time: UInt32)>.allocate(capacity: Memory.most)
+    /// Where the frame time jumps, as after a period that the client missed: the frame recorded there, and its time. The
+    /// first entry is the first frame. Published by `anchorCount`.
+    let anchors = UnsafeMutablePointer<(frame: Int, time: UInt32)>.allocate(capacity: Memory.anchorCapacity)
     let anchorCount = Atomic<Int>(0)
+    /// The callback's.
     private var nextTime: UInt32?
-    private static let most = 4096
+    private static let anchorCapacity = 4096
 
     init(_ client: OpaquePointer, ports: [PortHandle], capacity: Int) {
       self.client = client
@@ -50,10 +51,10 @@ public final class SignalRecorder: Sendable {
     func process(_ count: Int) {
       let at = filled.load(ordering: .relaxed)
       let time = RealtimeCalls.frameTime(client)
-      let known = anchorCount.load(ordering: .relaxed)
-      if time != nextTime, known < Self.most {
-        anchors[known] = (at, time)
-        anchorCount.store(known + 1, ordering: .releasing)
+      let anchorIndex = anchorCount.load(ordering: .relaxed)
+      if time != nextTime, anchorIndex < Self.anchorCapacity {
+        anchors[anchorIndex] = (at, time)
+        anchorCount.store(anchorIndex + 1, ordering: .releasing)
       }
       nextTime = time &+ UInt32(count)
       let room = min(count, capacity - at)
@@ -98,7 +99,8 @@ public final class SignalRecorder: Sendable {
   /// Frames recorded so far.
   public var frames: Int { memory.filled.load(ordering: .acquiring) }
   /// The recorded samples from frame time `start` on.
-  /// - Returns: shape `[channel][frame]`, with `count` frames. Frames that were not recorded are silence.
+  /// - Returns: shape `[channel][frame]`, with `count` frames: one after the other as they were recorded, without what the
+  ///   client missed, then silence.
   public func channels(from start: UInt32, count: Int) -> [[Float]] {
     func distance(_ time: UInt32) -> Int { Int(Int32(bitPattern: start &- time)) }
     let anchors = (0..<memory.anchorCount.load(ordering: .acquiring)).map { memory.anchors[$0] }

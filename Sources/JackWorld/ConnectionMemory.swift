@@ -89,16 +89,13 @@ package final class ConnectionMemory: Sendable {
   /// the user's request to forget, and another project.
   package func store(_ checked: Connections) {
     connections.withLock { connections in
-      let (losses, requested, before) = (connections.losses, connections.requested, connections.wiring)
+      let (losses, requested) = (connections.losses, connections.requested)
       let forgettings = connections.forgettings
       let (replacement, replacements) = (connections.replacement, connections.replacements)
       connections = checked
-      if checked.losses != losses {
-        // To a check at the server's end, connections seem to have been removed.
-        connections.wiring = before
-        connections.wiring.markAllLost(requested.union(checked.wiring.made))
-      }
+      // In this order: after a loss, all are absent.
       if checked.forgettings != forgettings { connections.wiring.forgetAbsent() }
+      if checked.losses != losses { connections.wiring.markAllLost(requested) }
       (connections.losses, connections.requested) = (losses, requested)
       connections.forgettings = forgettings
       if checked.replacements != replacements {

@@ -28,7 +28,7 @@ extension LiveTests {
       let player = try graph.player(Self.noise, repeats: true)
       player.start()
       try #require(waitUntil(seconds: 10) { player.isFinished })
-      /// What each feed of a take played while poses came in.
+      /// Records while poses come in. Returns what each feed played.
       func take() throws -> (path: String, turns: [String: String]) {
         let path = try graph.freewheel {
           let start = try graph.pinna("record", "start", "--feeds", "all", "--raw", "--json")

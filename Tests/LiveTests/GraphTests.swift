@@ -43,7 +43,7 @@ extension LiveTests {
 
     @Test("S22: Pinna follows changes of the period while sound plays, without a silent period")
     func periods() throws {
-      // Otherwise the server may change the period in the middle of one that a client runs late.
+      // An asynchronous server may change the period while Pinna, late, still runs the last one.
       let graph = try LiveGraph(preset: "phone5", period: 128, synchronous: true)
       let player = try graph.player(Self.loop, repeats: true)
       let recorder = try graph.recorder(seconds: 60)

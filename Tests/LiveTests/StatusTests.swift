@@ -140,7 +140,7 @@ extension LiveTests {
     }
 
     @Test(
-      "a preset on a slow disk does not undo later changes, and status answers meanwhile"
+      "a preset on a slow disk does not undo later changes; mute and status are answered meanwhile"
     )
     func slowPreset() throws {
       let home = try PinnaHome()
@@ -161,13 +161,18 @@ extension LiveTests {
       let start = ContinuousClock.now
       #expect(try graph.status()["preset"] as? String == "phone5")
       #expect(ContinuousClock.now - start < Faults.patience(.milliseconds(200)))
-      // What is changed meanwhile stays changed.
-      #expect(try graph.pinna("set", "--gain", "-9", "--orientation", "landscapeRight").status == 0)
+      // What the preset would undo waits for it; the mute does not.
+      let (early, mute) = (try graph.sender(), try graph.sender())
+      early.send("/pinna/set", "gain", "-9", "orientation", "landscapeRight")
+      mute.send("/pinna/set/mute", "on")
+      #expect(mute.reply(seconds: 1)?.status == 0)
+      #expect(try graph.status()["gainDB"] as? Double == 0)
       disk.release()
       #expect(try #require(slow.wait(seconds: 5)).status == 0)
+      #expect(early.reply(seconds: 5)?.status == 0)
       let status = try graph.status()
       #expect(status["preset"] as? String == "late" && status["gainDB"] as? Double == -9)
-      #expect(status["inputOrientation"] as? String == "landscapeRight")
+      #expect(status["inputOrientation"] as? String == "landscapeRight" && status["muted"] as? Bool == true)
 
       // Both requests are sent before either is answered.
       let (first, second) = (try graph.sender(), try graph.sender())

@@ -266,7 +266,7 @@ public final class LiveGraph {
     }
   }
 
-  /// The keys of `stableStatus` whose values are others than `before`.
+  /// The keys of `stableStatus` whose values differ from `before`.
   public func changes(since before: [String: String]) throws -> [String] {
     let now = try stableStatus()
     return Set(before.keys).union(now.keys).filter { before[$0] != now[$0] }.sorted()
