@@ -5,7 +5,7 @@ import Processor
 import TestSupport
 import Testing
 
-@Suite("The world of a running Pinna", .timeLimit(.minutes(1))) struct JackWorldTests {
+@Suite("The world of a running Pinna", .timeLimit(.minutes(10))) struct JackWorldTests {
   @Test("R29: while a disk hangs, presets are requested at once; their settings arrive when it answers again")
   func presetsOfAHangingDisk() throws {
     let disk = DispatchSemaphore(value: 0)

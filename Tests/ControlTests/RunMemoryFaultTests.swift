@@ -5,7 +5,7 @@ import Processor
 import TestSupport
 import Testing
 
-@Suite("A memory of the last run that cannot be kept", .timeLimit(.minutes(1))) struct RunMemoryFaultTests {
+@Suite("A memory of the last run that cannot be kept", .timeLimit(.minutes(10))) struct RunMemoryFaultTests {
   let folder: TemporaryFolder
   init() throws { folder = try TemporaryFolder() }
 

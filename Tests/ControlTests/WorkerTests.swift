@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Threads
 
-@Suite("Work on other threads", .timeLimit(.minutes(1))) struct WorkerTests {
+@Suite("Work on other threads", .timeLimit(.minutes(10))) struct WorkerTests {
   private final class Log: Sendable {
     let lines = Locked<[String]>([])
     func add(_ line: String) { lines.withLock { $0.append(line) } }

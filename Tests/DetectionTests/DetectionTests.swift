@@ -186,7 +186,7 @@ import Testing
 
   @Test(
     "binary, endless, huge and missing files, FIFOs and folders are skipped without waiting",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func garbage() throws {
     let folder = try TemporaryFolder()
     var random = SystemRandomNumberGenerator()

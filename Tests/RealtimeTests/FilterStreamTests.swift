@@ -265,7 +265,7 @@ import Testing
 
   @Test(
     "with the worker, changes, takes and periods in threads of their own, every frame is a mix of sounds, without a step, and no slot is lost",
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
   func threads() throws {
     let taps = 256
     @Sendable func coefficients(_ level: Float) -> [Float] {

@@ -113,7 +113,7 @@ import Testing
 
   @Test(
     "R14: the guard decides by its copy and searches for a vanished invalid sample only within the period",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func decidesOnTheCopy() {
     let microphoneGuard = MicrophoneGuard(microphones: 1, sampleRate: 48_000)
     let ring = UnsafeMutablePointer<Float>.allocate(capacity: 256)
@@ -136,7 +136,7 @@ import Testing
 
   @Test(
     "R14: a port that is written while it is read lets no invalid sample through",
-    .enabled(if: getenv("TSAN_OPTIONS") == nil, "it is a deliberate race"), .timeLimit(.minutes(1))
+    .enabled(if: getenv("TSAN_OPTIONS") == nil, "it is a deliberate race"), .timeLimit(.minutes(10))
   )
   func writerWritesOn() {
     let engine = engine(period: 64)

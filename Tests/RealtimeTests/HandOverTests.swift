@@ -70,7 +70,7 @@ import Testing
 
   @Test(
     "R13: while periods, filter sets and takes change under a running callback, each sample lies between the fading levels",
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(10)))
   func everythingAtOnce() throws {
     let engine = Engine(microphones: 2, taps: Self.taps, sampleRate: 48000, fadeFrames: 100)
     // At periods of 16 with a tail, at others without.

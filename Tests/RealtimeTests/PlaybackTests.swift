@@ -115,7 +115,7 @@ import Testing
 
   @Test(
     "every frame of a disk thread that races the callback plays once, in order, left and right together",
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
   func diskAgainstCallback() throws {
     let total = min(10 * RaceTests.attempts, 500_000)
     let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000, fadeFrames: 1)

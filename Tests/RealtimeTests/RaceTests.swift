@@ -13,7 +13,7 @@ import Testing
 
   @Test(
     "R25: a change raced against take starts is fully before the take or refused, never half",
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
   func changeAgainstTakeStart() throws {
     let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000, fadeFrames: 16)
     engine.start(with: constant(0))
@@ -95,7 +95,7 @@ import Testing
 
   @Test(
     "R2: each of the changes sent at full speed ends as applied, superseded or refused",
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
   func everyMessageEnds() throws {
     let total = Int(Faults.number("PINNA_FAULT_MESSAGES", quick: 100_000, heavy: 10_000_000))
     let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000, fadeFrames: 16)
