@@ -194,15 +194,17 @@ public final class Controller {
     let patience: Duration =
       !hasStarted
       ? .seconds(action == .status ? 1 : 20)
-      : Self.isUndoneByPreset(action) ? PendingReads.patience : .milliseconds(50)
+      : Self.isUndoneByPreset(action, message.words) ? PendingReads.patience : .milliseconds(50)
     deferredRequests.append((message, sender, .now + patience))
   }
 
   /// Whether the request changes what presets set. They leave the mute as it is.
-  private static func isUndoneByPreset(_ action: OSCMethod.Action?) -> Bool {
+  private static func isUndoneByPreset(_ action: OSCMethod.Action?, _ words: [String]) -> Bool {
     switch action {
-    case .setOne(let key): key != .mute
-    case .set, .sessionSet, .usePreset, .feedAdd, .feedSet, .feedRemove: true
+    case .setOne(let key): key != .mute && !words.isEmpty
+    case .set: words.count > 2 || words.count == 2 && (try? Change.Key(word: words[0])) != .mute
+    case .feedSet: words.count > 2
+    case .sessionSet, .usePreset, .feedAdd, .feedRemove: true
     default: false
     }
   }

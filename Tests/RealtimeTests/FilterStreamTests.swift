@@ -208,7 +208,7 @@ import Testing
 
     deinit { hops.deallocate() }
 
-    /// Reads what there is, and delivers.
+    /// Reads the frames that have come, and delivers filters.
     func work() {
       while true {
         let targets = (0..<stream.microphones).map { hops + $0 * Self.hop + filled }
