@@ -24,7 +24,7 @@ import Testing
   static let portrait = FilterCase(
     dataSource: "Front", polarPattern: .stereo, inputOrientation: .portrait)
 
-  @Test("three microphones on the vertical axis give no stereo in portrait") func verticalAxis() throws {
+  @Test("A4: three microphones on the vertical axis give no stereo in portrait") func verticalAxis() throws {
     let bank = Self.phone3.bank
     let refusal = try #require(bank.refusals.first)
     #expect(refusal.filterCase == Self.portrait)

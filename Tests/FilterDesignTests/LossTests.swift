@@ -36,7 +36,8 @@ import Testing
     }
   }
 
-  @Test("the losses of a stereo case are those of the array with its errors applied") func stereo() throws {
+  @Test("A10: the losses of a stereo case are those of the array with its errors applied")
+  func stereo() throws {
     let designed = Banks.linear8
     let manifold = try manifold(for: designed.device)
     let report = try Report(
@@ -79,7 +80,8 @@ import Testing
     }
   }
 
-  @Test("the losses of a mono pattern are those of the array with its errors applied") func mono() throws {
+  @Test("A10: the losses of a mono pattern are those of the array with its errors applied")
+  func mono() throws {
     let designed = Banks.pair
     let report = try Report(
       bank: designed.bank, device: designed.device, preset: "", manifold: manifold(for: designed.device),

@@ -57,8 +57,8 @@ import Testing
       }
     }
 
-    /// Four recordings of one woman, whose energy lies around 250 Hz more than that of most people: on the other side of
-    /// normal speech than a raised voice. What the designs gained there (1.1 to 0.6 LU) cost 0.2 LU here.
+    /// A real voice (A17): four recordings of one woman, whose energy lies around 250 Hz more than that of most people: on
+    /// the other side of normal speech than a raised voice. What the designs gained there (1.1 to 0.6 LU) cost 0.2 LU here.
     init(recorded names: [String]) throws {
       name = "recorded"
       limit = 1.6

@@ -79,7 +79,7 @@ import Testing
   // Noise of unit power in each microphone: an output of unit diffuse level with 10.5 dB of noise gain at every
   // frequency has that much noise. Hiss is what lies above 10 kHz.
   @Test(
-    "A1: however a measurement is cut, noise stays within its limit at all frequencies", .long,
+    "A1, R38: however a measurement is cut, noise stays within its limit at all frequencies", .long,
     arguments: responses)
   func noise(response: Response) throws {
     let files = try MeasuredFiles(Self.sphere, directions: fibonacciSphere(440), gain: response.gain)

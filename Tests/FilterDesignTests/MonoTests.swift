@@ -38,7 +38,7 @@ import Testing
     #expect(abs(figures.directivityIndex[4].value - 4.77) < 0.2)
   }
 
-  @Test("a pair's white noise gain stays above its floor") func whiteNoiseGain() {
+  @Test("A9: a pair's white noise gain stays above its floor") func whiteNoiseGain() {
     let figures = try! MonoFigures(
       Banks.pair.coefficients("Front", .cardioid), bank: Banks.pair.bank, device: Banks.pair.device)
     for gain in figures.whiteNoiseGain { #expect(gain.value > -10.5) }

@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("feeds that come and go 1000 times leave the others as they are, bit for bit")
+  @Test("R55: feeds that come and go 1000 times leave the others as they are, bit for bit")
   func comingsAndGoings() throws {
     func play(disturbed: Bool) throws -> [[Float]] {
       var noise = SeededNoise(seed: 5)

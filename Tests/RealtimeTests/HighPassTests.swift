@@ -5,7 +5,7 @@ import Testing
 
 @Suite("High-pass of the outputs") struct HighPassTests {
   @Test(
-    "the high-pass is a Butterworth of the second order, −3 dB at its corner",
+    "A9: the high-pass is a Butterworth of the second order, −3 dB at its corner",
     arguments: [(20.0, 192_000.0), (80, 48_000), (80, 8_000), (400, 44_100)])
   func response(corner: Double, sampleRate: Double) {
     let engine = Engine(microphones: 1, taps: 64, sampleRate: sampleRate)

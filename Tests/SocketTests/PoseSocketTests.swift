@@ -71,7 +71,7 @@ import Testing
     #expect(turned.pose.map { abs(abs($0.roll) - 90) < 1e-3 } ?? false)
   }
 
-  @Test("the newest of many packets counts; what tells no pose is dropped without an answer")
+  @Test("R56: the newest of many packets counts; what tells no pose is dropped without an answer")
   func flood() throws {
     let heard = try heard { sender in
       sender.send([1, 2, 3])

@@ -62,13 +62,21 @@ import Testing
     #expect(empty.status == 2 && empty.error.contains("--period is empty"), "\(empty)")
   }
 
-  @Test("S21: every voice comes out right in each of phone5's cases, eight of them stereo", .long)
+  @Test("S21, A4, A6: every voice comes out right in each of phone5's cases, eight of them stereo", .long)
   func phone() throws {
     let outcome = try home.pinna("check", "--preset", "phone5", "--json")
     #expect(outcome.status == 0, "\(outcome)")
     let cases = try #require(try outcome.json()["cases"] as? [[String: Any]])
     #expect(cases.count == 16 && cases.count { $0["polarPattern"] as? String == "stereo" } == 8)
     #expect(cases.allSatisfy { $0["right"] as? Bool == true })
+    for one in cases {
+      let voices = try #require(one["voices"] as? [[String: Any]])
+      let front = try #require(voices.first { $0["from"] as? String == "front" })
+      let time = try #require(front["timeDifferenceMicroseconds"] as? Double)
+      let level = try #require(front["levelDifferenceDB"] as? Double)
+      // A6
+      #expect(abs(time) <= 30 && abs(level) <= 2, "\(one)")
+    }
   }
 
   @Test("S21: check reports two swapped microphones with status 1")
