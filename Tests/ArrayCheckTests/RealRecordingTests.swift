@@ -8,13 +8,12 @@ import Testing
 /// A recording of one talker by a real line of eight microphones, which is not part of the repository.
 @Suite("The check of a real recording")
 struct RealRecordingTests {
-  static let path: String? = [
-    repositoryFolder + "/../shared/data/linear8-speech-16k.wav", "/work/shared/data/linear8-speech-16k.wav",
-  ].first { FileManager.default.fileExists(atPath: $0) }
+  static let path = repositoryFolder + "/../shared/data/linear8-speech-16k.wav"
+  static let isThere = FileManager.default.fileExists(atPath: path)
 
   /// The file has its microphones in another order: its last channel is the first one's neighbour, by every coherence.
   private func found(_ change: (inout [[Float]]) -> Void) throws -> ArrayVerdict {
-    let clip = try AudioClip(path: Self.path!)
+    let clip = try AudioClip(path: Self.path)
     var signals = clip.channels
     signals.insert(signals.removeLast(), at: 0)
     change(&signals)
@@ -23,7 +22,7 @@ struct RealRecordingTests {
 
   @Test(
     "in its real order nothing is found",
-    .enabled(if: path != nil, "no ../shared/data/linear8-speech-16k.wav"))
+    .enabled(if: isThere, "no ../shared/data/linear8-speech-16k.wav"))
   func clean() throws {
     let verdict = try found { _ in }
     #expect(verdict.isWell, "\(verdict.findings.map(\.sentence)) \(verdict.notJudged)")
@@ -31,7 +30,7 @@ struct RealRecordingTests {
 
   @Test(
     "inverted, louder, exchanged and shifted, each is found",
-    .enabled(if: path != nil, "no ../shared/data/linear8-speech-16k.wav"))
+    .enabled(if: isThere, "no ../shared/data/linear8-speech-16k.wav"))
   func errors() throws {
     for m in 0..<8 {
       let inverted = try found { $0[m] = $0[m].map { -$0 } }

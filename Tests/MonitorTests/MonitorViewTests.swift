@@ -308,7 +308,7 @@ import Testing
 
   @Test("a take's path is shown whole where it fits beside what is said of it, and otherwise with its end")
   func path() throws {
-    let path = "/home/somebody/Music/pinna/2026-11-26T20-04-40-phone5-evening-concert.wav"
+    let path = "/home/you/Music/pinna/live/2026-11-26T20-04-40-phone5-evening-concert.wav"
     let take = ["path": path, "frames": 48000, "channels": 2] as [String: Any]
     let situations: [([String: Any], Int)] = [
       (["state": "recording", "take": take], 80), (["lastTake": ["path": path, "frames": 48000]], 120),
@@ -343,7 +343,7 @@ import Testing
 
   @Test("a refusal during a take names its file without the folder, and the key in place of the command")
   func shortRefusal() throws {
-    let folder = "/home/somebody/a/folder/whose/name/would/fill/the/rows"
+    let folder = "/home/you/a/long/folder/whose/name/would/fill/the/rows"
     var situation = try Situation([
       "state": "recording", "take": ["path": folder + "/evening.wav", "frames": 48000, "channels": 2],
     ])

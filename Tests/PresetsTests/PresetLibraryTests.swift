@@ -63,10 +63,10 @@ struct PresetLibraryTests {
 
   @Test("the XDG folders are searched in order, then the shipped one")
   func folders() {
-    let environment = ["HOME": "/home/u", "XDG_DATA_DIRS": "/a:relative:/b:/a"]
+    let environment = ["HOME": "/home/you", "XDG_DATA_DIRS": "/a:relative:/b:/a"]
     #expect(
       PresetFolders.search(environment: environment, shipped: "/shipped")
-        == ["/home/u/.config/pinna", "/home/u/.local/share/pinna", "/a/pinna", "/b/pinna", "/shipped"])
+        == ["/home/you/.config/pinna", "/home/you/.local/share/pinna", "/a/pinna", "/b/pinna", "/shipped"])
     let moved = ["XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "/d"]
     #expect(
       PresetFolders.search(environment: moved, shipped: nil)
