@@ -261,8 +261,9 @@ let package = Package(
         "AudioFiles", "Acoustics", "TestSupport",
       ],
       path: "Tests/Support/Fuzz"),
-    // The seeds' listings, and the library page's guided check, as a program of its own.
-    .executableTarget(name: "SeedListings", dependencies: ["PinnaSession"], path: "Tests/SeedListings"),
+    // What programs do with the session library: the seeds' calls, and the library page's guided check.
+    .executableTarget(
+      name: "session-programs", dependencies: ["PinnaSession"], path: "Tests/SessionPrograms"),
     // A client that plays the server's frame time, in a process of its own.
     .executableTarget(
       name: "frame-clock", dependencies: ["CJack", "JackClient", "LiveSupport", "Threads"],
@@ -375,7 +376,7 @@ let package = Package(
     .testTarget(
       name: "LiveTests",
       dependencies: [
-        "pinna", "pinna-benchmarks", "frame-clock", "signal-loop", "PinnaSession", "SeedListings",
+        "pinna", "pinna-benchmarks", "frame-clock", "signal-loop", "PinnaSession", "session-programs",
         "LiveSupport", "TestSupport",
         "Simulation",
         "Presets",
@@ -389,7 +390,7 @@ let package = Package(
       dependencies: ["pinna", "FuzzSupport", "Manifolds", "Acoustics", "TestSupport"], swiftSettings: waiting),
     .testTarget(
       name: "DocsTests",
-      dependencies: ["pinna", "SeedListings", "LiveSupport", "TestSupport", "Presets", "Acoustics"],
+      dependencies: ["pinna", "session-programs", "LiveSupport", "TestSupport", "Presets", "Acoustics"],
       swiftSettings: waiting),
   ]
 )

@@ -41,14 +41,14 @@ import Testing
   @Test("the library page's check is a program that runs and finds linear8 correct")
   func guidedCheck() throws {
     let source = try String(
-      contentsOfFile: repositoryFolder + "/Tests/SeedListings/GuidedCheck.swift", encoding: .utf8)
+      contentsOfFile: repositoryFolder + "/Tests/SessionPrograms/GuidedCheck.swift", encoding: .utf8)
     let body = source.components(separatedBy: "func guidedCheck() throws {\n")[1]
       .components(separatedBy: "\n}")[0]
     let lines = body.components(separatedBy: "\n").map { String($0.dropFirst(2)) }
     let examples = try Page("docs/library.md").blocks.filter { $0.language == "swift" }
     #expect(examples.contains { $0.lines == ["import PinnaSession", ""] + lines })
     let outcome = try Program.run(
-      try PinnaHome.built("SeedListings"), ["guided-check"], environment: PinnaHome().environment)
+      try PinnaHome.built("session-programs"), ["guided-check"], environment: PinnaHome().environment)
     #expect(outcome.status == 0 && outcome.output.hasPrefix("Front, portrait: right\n"), "\(outcome)")
     #expect(!outcome.output.contains("wrong"), "\(outcome)")
   }

@@ -124,7 +124,7 @@ extension LiveTests {
       try session.setActive(true)
       try expect([])
       #expect(session.currentRoute.outputs == [])
-      try session.setCategory(.playAndRecord, options: [.defaultToSpeaker, .allowBluetooth])
+      try session.setCategory(.playAndRecord, options: [.allowBluetooth, .defaultToSpeaker])
       try expect([1, 2])
       #expect(session.currentRoute.outputs.map(\.portType) == [.builtInSpeaker])
 
