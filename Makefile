@@ -341,6 +341,8 @@ lint:
 	swift format lint --recursive --strict Package.swift Sources Tests Benchmarks
 	@echo "== Escapes from the realtime checks stand in two files"
 	@sh tools/check-escapes
+	@echo "== Tests name every promise, and nothing names this machine or has a line of the seeds"
+	@sh tools/check-tests
 
 format:
 	swift format --in-place --recursive Package.swift Sources Tests Benchmarks
