@@ -28,6 +28,17 @@ func fasterKernels(_ name: String, level: String, lanes: Int) -> Target {
 /// For tests that wait, or call what does the work: not optimised, they build in half the time.
 let waiting: [SwiftSetting] = [.unsafeFlags(["-Onone"])]
 
+/// Rooms that compute no samples. With PINNA_QUICK_BUILD set they are not optimised: `make run` and the gate then build in half the
+/// time. What is installed, packaged, or depended on by others is optimised as a whole.
+let roomsWithoutSound: Set<String> = [
+  "Presets", "Detection", "Diagnosis", "PluginBundles", "GuidedCheck", "Messages", "Processor", "JackWorld",
+  "Control", "WebPage", "Monitor", "LiveCheck", "PinnaRemote", "PinnaSession", "pinna",
+]
+let isQuick = Context.environment["PINNA_QUICK_BUILD"] != nil
+
+/// Programs that no test runs; with PINNA_PROGRAMS set they are built.
+let programs = ["figure-table", "adaptive-scenes"]
+
 #if arch(x86_64)
   let faster = [
     fasterKernels("KernelsV3", level: "v3", lanes: 8), fasterKernels("KernelsV4", level: "v4", lanes: 16),
@@ -290,16 +301,15 @@ let package = Package(
       name: "PluginTests", dependencies: ["CLV2", "LV2Plugin", "Plugin", "Realtime", "TestSupport"]),
     .testTarget(
       name: "FilterDesignTests",
-      // The tool is what reads SOFA files.
       dependencies: [
-        "pinna", "FilterBanks", "Figures", "FilterDesign", "HeadResponses", "Manifolds", "Measurements",
+        "FilterBanks", "Figures", "FilterDesign", "HeadResponses", "Manifolds", "Measurements",
         "Numerics", "CLapack",
         "FigureSupport", "Presets", "Acoustics", "AudioFiles", "TestSupport",
       ]),
     .testTarget(
       name: "AdaptationTests",
       dependencies: [
-        "pinna", "Adaptation", "Rendering", "Realtime", "FilterBanks", "FilterDesign", "HeadResponses",
+        "Adaptation", "Rendering", "Realtime", "FilterBanks", "FilterDesign", "HeadResponses",
         "Manifolds", "Numerics", "Presets", "Acoustics", "TestSupport",
       ]),
     // No JACK in its dependencies.
@@ -369,14 +379,14 @@ let package = Package(
     .testTarget(
       name: "VerbTests",
       dependencies: [
-        "pinna", "PinnaSession", "GuidedCheck", "Detection", "LiveSupport", "TestSupport", "Messages",
-        "Figures", "FilterBanks", "FilterDesign", "Numerics", "Presets", "Recording", "Rendering", "Realtime",
-        "AudioFiles", "Acoustics",
+        "pinna", "pinna-benchmarks", "PinnaSession", "GuidedCheck", "Detection", "FasterKernels",
+        "LiveSupport", "TestSupport", "Messages", "Figures", "FilterBanks", "FilterDesign", "Numerics",
+        "Presets", "Recording", "Rendering", "Realtime", "AudioFiles", "Acoustics",
       ], swiftSettings: waiting),
     .testTarget(
       name: "LiveTests",
       dependencies: [
-        "pinna", "pinna-benchmarks", "frame-clock", "signal-loop", "PinnaSession", "session-programs",
+        "pinna-benchmarks", "frame-clock", "signal-loop", "PinnaSession",
         "LiveSupport", "TestSupport",
         "Simulation",
         "Presets",
@@ -384,18 +394,31 @@ let package = Package(
         "FasterKernels", "AudioFiles",
         "Acoustics",
       ], swiftSettings: waiting),
+    // A running Pinna without a server: libjack.c stands in libjack's place.
+    .testTarget(
+      name: "OfflineTests",
+      dependencies: [
+        "session-programs", "PinnaSession", "LiveSupport", "TestSupport", "Presets", "Control", "Processor",
+        "Messages",
+        "JackClient", "Recording", "Realtime", "FasterKernels", "AudioFiles", "Acoustics",
+        "Simulation",
+      ], swiftSettings: waiting),
     .testTarget(
       name: "FuzzTests",
-      // The tool is what reads SOFA files.
-      dependencies: ["pinna", "FuzzSupport", "Manifolds", "Acoustics", "TestSupport"], swiftSettings: waiting),
+      dependencies: ["FuzzSupport", "Manifolds", "Acoustics", "TestSupport"], swiftSettings: waiting),
     .testTarget(
       name: "DocsTests",
-      dependencies: ["pinna", "session-programs", "LiveSupport", "TestSupport", "Presets", "Acoustics"],
+      dependencies: ["session-programs", "LiveSupport", "TestSupport", "Presets", "Acoustics"],
       swiftSettings: waiting),
   ]
 )
 
 package.targets += faster
+
+for target in package.targets where isQuick && roomsWithoutSound.contains(target.name) {
+  target.swiftSettings = (target.swiftSettings ?? []) + waiting
+}
+if Context.environment["PINNA_PROGRAMS"] == nil { package.targets.removeAll { programs.contains($0.name) } }
 
 // Rooms with a README, of which SwiftPM would warn.
 let explained = [

@@ -61,7 +61,8 @@ extension LiveTests {
       #expect(!graph.program.errorText.contains("check-"), "\(graph.program.errorText)")
     }
 
-    @Test("S21: check --live also works at sample rates with few octaves", arguments: [8000, 11_025])
+    @Test(
+      "S21: check --live also works at sample rates with few octaves", .nightly, arguments: [8000, 11_025])
     func lowRates(rate: Int) throws {
       let graph = try LiveGraph(preset: "pair", sampleRate: rate, home: try Self.home())
       let outcome = try graph.pinna("check", "--live", "--server", graph.server.name, "--json")

@@ -8,7 +8,7 @@ import Testing
 
 extension LiveTests {
   /// Exported configurations in the programs that they are for, compared with `pinna render` of the same preset.
-  @Suite("exported configurations play what Pinna plays") struct ExportedConfigurationTests {
+  @Suite("exported configurations play what Pinna plays") struct ExportLiveTests {
     struct Case: CustomTestStringConvertible {
       /// With shipped filters.
       let device: String
@@ -241,7 +241,7 @@ extension LiveTests {
     private static let uma8 = Case(device: "uma8", title: "miniDSP UMA-8", pattern: "stereo", highPass: "80")
 
     @Test(
-      "of filters for several rates, PipeWire takes those of the graph's rate",
+      "of filters for several rates, PipeWire takes those of the graph's rate", .nightly,
       .enabled(
         if: PipeWireGraph.isPossible, "PipeWire, pipewire-jack, WirePlumber or dbus-daemon is missing"),
       arguments: [44100, 48000])

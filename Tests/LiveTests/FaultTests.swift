@@ -22,7 +22,9 @@ extension LiveTests {
       (try program.residentMemory(), try program.openDescriptors())
     }
 
-    @Test("R1: the output of hours of sound at period 1024 repeats bit for bit, in memory that does not grow")
+    @Test(
+      "R1: the output of hours of sound at period 1024 repeats bit for bit, in memory that does not grow",
+      .nightly)
     func hours() throws {
       let graph = try LiveGraph(preset: "phone5", period: 1024)
       let player = try graph.player(Self.loop, repeats: true)
@@ -98,7 +100,7 @@ extension LiveTests {
       withExtendedLifetime(player) {}
     }
 
-    @Test("R18: a flood of packets causes no xrun, is counted, and control answers again")
+    @Test("R18: a flood of packets causes no xrun, is counted, and control answers again", .nightly)
     func flood() throws {
       let total = Int(Faults.number("PINNA_FAULT_PACKETS", quick: 100_000, heavy: 1_000_000))
       // The period is long enough that an xrun is not the machine's own.

@@ -7,6 +7,7 @@ extension LiveTests {
   @Suite("A frozen server") struct FrozenServerTests {
     @Test(
       "simulate --live and check --live report a frozen server with status 3, also two seconds after INT or TERM",
+      .nightly,
       arguments: [SIGINT, SIGTERM, nil])
     func ends(signal: Int32?) throws {
       let graph = try LiveGraph(preset: "ring7")

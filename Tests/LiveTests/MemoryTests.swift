@@ -66,7 +66,8 @@ extension LiveTests {
     }
 
     @Test(
-      "R52: random rates, quanta, devices and takes leave at most 32 MB more, and neither a descriptor nor a thread"
+      "R52: random rates, quanta, devices and takes leave at most 32 MB more, and neither a descriptor nor a thread",
+      .nightly
     )
     func everything() throws {
       let home = try PinnaHome()

@@ -64,7 +64,9 @@ extension LiveTests {
       #expect(page.contains("\npinna run \(Self.arguments.joined(separator: " "))\n"))
     }
 
-    @Test("R34: sound goes to the slave and back, and Pinna follows a master that comes back at another rate")
+    @Test(
+      "R34: sound goes to the slave and back, and Pinna follows a master that comes back at another rate",
+      .nightly)
     func net() throws {
       let home = try PinnaHome()
       #expect(try home.pinna("design", "phone5", "--sample-rate", "44100").status == 0)

@@ -69,6 +69,7 @@ extension LiveTests {
 
     @Test(
       "R46: when the period changes while Pinna is stopped, every played frame is in the take or in a gap",
+      .nightly,
       arguments: [[64, 4096], [4096, 64]])
     func ownStall(_ periods: [Int]) throws {
       let (graph, clock) = try LiveGraph.clocked(period: periods[0])
@@ -76,14 +77,14 @@ extension LiveTests {
       try graph.waitForTake(frames: 24_000)
       graph.program.signal(SIGSTOP)
       // Long enough to miss periods of the old length, and of the new length below.
-      usleep(300_000)
+      try clock.wait(frames: 14_400)
       // jackd notifies every client of a new period and waits some seconds for one that is stopped.
       for period in periods.dropFirst() {
         let changed = try Program.run(
           "/usr/bin/jack_bufsize", ["\(period)"],
           environment: graph.jackEnvironment, seconds: 60)
         #expect(changed.status == 0, "\(changed)")
-        usleep(300_000)
+        try clock.wait(frames: 14_400)
       }
       graph.program.signal(SIGCONT)
       try #require(try waitUntil(seconds: 10) { try graph.status()["period"] as? Int == periods.last })
@@ -115,8 +116,8 @@ extension LiveTests {
       let request = try Program(
         "/usr/bin/jack_bufsize", ["\(periods[1])"],
         environment: graph.jackEnvironment)
-      // The length of the server's stall.
-      usleep(1_000_000)
+      // At least a second of stall.
+      try #require(try waitUntil(seconds: 10) { try graph.status()["server"] as? String == "stalled" })
       kill(graph.server.pid, SIGCONT)
       #expect(request.wait(seconds: 20)?.status == 0)
       try #require(try waitUntil(seconds: 10) { try graph.status()["period"] as? Int == periods[1] })

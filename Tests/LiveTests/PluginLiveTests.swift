@@ -115,7 +115,7 @@ extension LiveTests {
       let expected = try AudioClip(path: folder + "/rendered.wav").channels
       let played = try AudioClip(path: folder + "/out.wav").channels
       for (expected, actual) in zip(expected, played) {
-        let (delay, residual) = ExportedConfigurationTests.Exported.residual(expected, actual)
+        let (delay, residual) = ExportLiveTests.Exported.residual(expected, actual)
         print("the plug-in in PipeWire's filter-chain: \(residual) dB at a delay of \(delay) frames")
         #expect(residual < -100)
       }

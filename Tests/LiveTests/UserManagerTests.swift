@@ -64,7 +64,7 @@ extension LiveTests {
     func unit() throws {
       let home = try PinnaHome()
       let folder = home.folder.path
-      let desktop = try DesktopTests.Desktop(home: home)
+      let desktop = try Desktop(home: home)
       let unit = try String(contentsOfFile: repositoryFolder + "/packaging/pinna.service", encoding: .utf8)
       try home.folder.write(
         unit.replacing("@PREFIX@/bin/pinna", with: PinnaHome.binary())

@@ -7,4 +7,11 @@ extension Trait where Self == ConditionTrait {
     .disabled(
       if: ProcessInfo.processInfo.environment["PINNA_QUICK"] == "1", "`make test` runs this long test")
   }
+
+  /// A test that takes many seconds: `make nightly` runs it, and the gate does not.
+  public static var nightly: Self {
+    .enabled(
+      if: ProcessInfo.processInfo.environment["PINNA_NIGHTLY"] != nil,
+      "part of `make nightly`: set PINNA_NIGHTLY=1")
+  }
 }

@@ -17,3 +17,11 @@ public struct SeededNoise: RandomNumberGenerator {
     (0..<2).map { _ in (0..<microphones).map { _ in samples(taps) } }
   }
 }
+
+extension SeededNoise {
+  /// A second of noise per channel, whose first sample is not zero.
+  public static func loop(channels: Int, seed: UInt64 = 21) -> [[Float]] {
+    var noise = SeededNoise(seed: seed)
+    return (0..<channels).map { _ in [0.25] + noise.samples(47_999, amplitude: 0.25) }
+  }
+}

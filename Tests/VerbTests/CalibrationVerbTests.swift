@@ -37,6 +37,7 @@ import Testing
 
   @Test(
     "a calibrated array is checked with its own deviations: as well as before, and the check says so",
+    .nightly,
     arguments: [
       ("uma8", ["centre", "rim-1", "rim-2", "rim-3", "rim-4", "rim-5", "rim-6"]),
       ("macbook", ["left", "right", "vertex"]), ("linear8", (1...7).map { "line-\($0)" }),
@@ -102,7 +103,9 @@ import Testing
     #expect(try results().sound != before.sound)
   }
 
-  @Test("what pinna simulate wrote calibrates no array unless it is told to, and the file says what it was")
+  @Test(
+    "what pinna simulate wrote calibrates no array unless it is told to, and the file says what it was",
+    .nightly)
   func simulated() throws {
     let (rain, path) = (home.path + "/rain.wav", home.path + "/config/pinna/calibration/uma8.yaml")
     #expect(

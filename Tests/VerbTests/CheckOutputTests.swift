@@ -6,7 +6,7 @@ import Testing
   /// 100 s at 192 kHz.
   static let frames = 19_200_000
 
-  @Test("every frame of a long check is found even if some are lost", .long) func lostFrames() {
+  @Test("every frame of a long check is found even if some are lost", .nightly, .long) func lostFrames() {
     let sound = (0..<Self.frames).map { Float($0 % 1000) }
     let clock = CheckOutput.clock(Self.frames)
     let lost = [100..<612, 16_777_000..<16_778_000, 19_000_000..<19_100_000]

@@ -32,7 +32,8 @@ import Testing
   }
 
   @Test(
-    "check --adapt 1: voices at the sides of a phone that stands reach the ears as far apart as around a head"
+    "check --adapt 1: voices at the sides of a phone that stands reach the ears as far apart as around a head",
+    .nightly
   )
   func adapting() throws {
     let outcome = try home.pinna("check", "--preset", "phone5", "--adapt", "1", "--json")
@@ -200,6 +201,7 @@ import Testing
 
   @Test("check refuses the impossible in one sentence before it computes anything")
   func refusals() throws {
+    let home = try VerbHome(hasFilters: false)
     for (words, status, says) in [
       (["--preset", "pair", "--array", "ring7"], 1, "left-end"), (["--preset", "nosuch"], 1, "nosuch"),
       (["--preset", "pair", "--array", "nosuch"], 1, "nosuch"),

@@ -5,9 +5,11 @@ import Testing
 
 @Suite("pinna design") struct DesignVerbTests {
   let home: VerbHome
-  init() throws { home = try VerbHome() }
+  init() throws { home = try VerbHome(hasFilters: false) }
 
-  @Test("design makes all filter sets of a file at every requested rate, and then finds them in the cache")
+  @Test(
+    "design makes all filter sets of a file at every requested rate, and then finds them in the cache",
+    .nightly)
   func file() throws {
     let file = try home.home.folder.write(PinnaHome.pair, to: "elsewhere/bar.yaml")
     let rates = ["--sample-rate", "16000", "--sample-rate", "48000"]
@@ -37,7 +39,7 @@ import Testing
     #expect(home.contents("cache/pinna/filters").count == 2)
   }
 
-  @Test("design says why filters are not in the cache, and no verb promises to store them there")
+  @Test("design says why filters are not in the cache, and no verb promises to store them there", .nightly)
   func notStored() throws {
     try home.home.folder.write("a file", to: "cache/pinna/filters")
     let text = try home.pinna("design", "pair")
@@ -109,7 +111,7 @@ import Testing
 
   @Test("the file that PINNA_DESIGN names overrides design parameters, for tools/tune")
   func overrides() throws {
-    let home = try VerbHome()
+    let home = try VerbHome(hasFilters: false)
     let path = try home.home.folder.write("grid: {tapCount: 512}\n", to: "design.yaml")
     let outcome = try home.pinna("bench", "--preset", "phone5", environment: ["PINNA_DESIGN": path])
     #expect(outcome.output.hasPrefix("5 microphones × 512 taps"), "\(outcome)")

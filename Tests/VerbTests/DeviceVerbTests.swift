@@ -8,7 +8,7 @@ import Testing
   init() throws { home = try VerbHome() }
 
   @Test(
-    "device new writes a file that design takes, and draws it", .long,
+    "device new writes a file that design takes, and draws it", .nightly, .long,
     arguments: [
       ["ring", "--microphones", "4", "--radius", "30", "--centre"], ["line", "--microphones", "3"],
       ["grid", "--columns", "3", "--rows", "2", "--spacing", "25"],

@@ -52,6 +52,7 @@ import Testing
 
   @Test("export refuses a folder that is not empty; --force replaces only the filters in it")
   func occupied() throws {
+    let home = try VerbHome(hasFilters: false)
     let folder = home.path + "/out"
     try home.home.folder.write("mine", to: "out/notes.txt")
     let refused = try export(folder)

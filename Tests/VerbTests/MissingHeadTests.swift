@@ -6,7 +6,7 @@ import Testing
 /// A14: what works where the system has no KEMAR file.
 @Suite("Without the packaged head") struct MissingHeadTests {
   let home: VerbHome
-  init() throws { home = try VerbHome() }
+  init() throws { home = try VerbHome(hasFilters: false) }
 
   static let head = "/usr/share/libmysofa/MIT_KEMAR_normal_pinna.sofa"
 

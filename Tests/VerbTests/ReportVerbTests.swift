@@ -138,6 +138,7 @@ import Testing
 
   @Test("report refuses the impossible before it computes anything")
   func refusals() throws {
+    let home = try VerbHome(hasFilters: false)
     let format = try home.pinna(
       "report", "--preset", "pair", "--plots", home.path + "/plots", "--format", "pdf")
     #expect(format.status == 2 && format.isOneSentence && format.error.contains("svg, png"), "\(format)")

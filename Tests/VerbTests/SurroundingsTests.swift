@@ -6,7 +6,7 @@ import Testing
 /// Limits, folders, terminals and signals at the start of the tool.
 @Suite("Unusual environments") struct SurroundingsTests {
   let home: VerbHome
-  init() throws { home = try VerbHome() }
+  init() throws { home = try VerbHome(hasFilters: false) }
 
   func shell(_ script: String, environment: [String: String] = [:], seconds: Double = 30) throws
     -> Program.Outcome

@@ -10,9 +10,24 @@ struct VerbHome {
   var path: String { home.folder.path }
   var cacheFolder: String { path + "/cache" }
 
-  init() throws {
+  /// - Parameter hasFilters: whether the pair's filters are in the cache.
+  init(hasFilters: Bool = true) throws {
     home = try PinnaHome()
     try home.addPair()
+    guard hasFilters else { return }
+    try FileManager.default.copyItem(atPath: try Self.designed.get(), toPath: cacheFolder)
+  }
+
+  /// A cache with the pair's filters, designed once for all tests of this process.
+  private static let designed = Result {
+    let home = try VerbHome(hasFilters: false)
+    let outcome = try home.pinna("design", "pair")
+    guard outcome.status == 0 else { throw SupportError("\(outcome)") }
+    let folder = repositoryFolder + "/.build/tests/pair-\(getpid())"
+    try FileManager.default.createDirectory(
+      atPath: repositoryFolder + "/.build/tests", withIntermediateDirectories: true)
+    try FileManager.default.copyItem(atPath: home.cacheFolder, toPath: folder)
+    return folder
   }
 
   func pinna(_ words: [String]) throws -> Program.Outcome { try run(try PinnaHome.binary(), words, [:]) }

@@ -9,7 +9,7 @@ extension PrivateServer: TestServer {}
 
 /// A JACK graph for one test: a server on the dummy driver, a running `pinna` in it, and a client that sets
 /// periods and freewheel.
-public final class LiveGraph {
+public final class LiveGraph: PinnaGraph {
   /// Whether this machine has the programs that these tests need.
   public static let isPossible: Bool = {
     JackConnection.silenceLibrary()
@@ -27,11 +27,12 @@ public final class LiveGraph {
   /// The server, if it is PipeWire.
   public var pipeWire: PrivatePipeWire? { server as? PrivatePipeWire }
   public private(set) var program: Program
+  public var serverName: String { server.name }
   public let sampleRate: Int
   private var connection: JackConnection?
   private let arguments: [String]
   private let environment: [String: String]
-  private let synchronous: Bool
+  public let isSynchronous: Bool
   private let physical: (captures: Int, playbacks: Int)
   private var serverKilled = false
 
@@ -55,7 +56,7 @@ public final class LiveGraph {
     physical = (captures, playbacks)
     self.home = try home ?? PinnaHome()
     self.sampleRate = sampleRate
-    self.synchronous = synchronous
+    isSynchronous = synchronous
     server =
       Self.isPipeWire
       ? try PrivatePipeWire(sampleRate: sampleRate, period: period)
@@ -124,7 +125,7 @@ public final class LiveGraph {
     } else {
       LockedMetadata.remove()
       server = try PrivateServer(
-        name: server.name, sampleRate: sampleRate, period: period, synchronous: synchronous,
+        name: server.name, sampleRate: sampleRate, period: period, synchronous: isSynchronous,
         captures: physical.captures, playbacks: physical.playbacks)
     }
     serverKilled = false
@@ -140,58 +141,6 @@ public final class LiveGraph {
   public func restart(_ options: [String] = []) throws {
     program = try home.start(arguments + options, environment)
     try awaitAnswer()
-  }
-
-  private func awaitAnswer() throws {
-    // The first design of a device may take a while.
-    let end = ContinuousClock.now + .seconds(180)
-    while true {
-      guard program.isRunning else { throw SupportError("pinna run ended: \(program.errorText)") }
-      let outcome = try home.pinna("set", "--gain", "0")
-      if outcome.status == 0 { return }
-      // A session's preferences may supersede ours.
-      let mayRetry =
-        outcome.status == 4
-        || ["did not answer", "superseded", "are being prepared"].contains { outcome.error.contains($0) }
-      guard mayRetry, ContinuousClock.now < end else {
-        throw SupportError("pinna run does not answer: \(outcome.error)")
-      }
-      usleep(20_000)
-    }
-  }
-
-  // MARK: Pinna
-
-  public func pinna(_ words: String...) throws -> Program.Outcome { try home.pinna(words) }
-
-  /// Ends a take in which no frame may be missing. The server must be synchronous: an asynchronous one leaves
-  /// Pinna out of periods on a busy machine, and the take is incomplete.
-  @discardableResult
-  public func stopTake(_ path: String) throws -> Sidecar {
-    precondition(synchronous, "whether a take is complete is left to chance without a synchronous server")
-    let outcome = try pinna("record", "stop")
-    guard outcome.status == 0 else { throw SupportError("\(outcome)\(program.errorText)") }
-    let sidecar = try TakeFiles.sidecar(path)
-    guard sidecar.state == .complete else { throw SupportError("\(outcome)") }
-    return sidecar
-  }
-
-  public func status() throws -> [String: Any] { try home.pinna("status", "--json").json() }
-
-  public func microphones() throws -> [String] {
-    let levels = try status()["levels"] as? [String: Any]
-    return (levels?["microphones"] as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }
-  }
-
-  /// Waits until Pinna has looked at the current graph: it answers an output selection only after such a
-  /// look. Requires that no selection was made before, no session controls the route and no take runs.
-  public func waitForLook() throws {
-    let sender = try sender()
-    for choice in ["speaker", "standard"] {
-      sender.send("/pinna/set", "output", choice)
-      let reply = sender.reply(seconds: 10)
-      guard reply?.status == 0 else { throw SupportError("the output cannot be chosen: \(reply as Any)") }
-    }
   }
 
   // MARK: The graph
@@ -245,35 +194,6 @@ public final class LiveGraph {
     }
     return recorder
   }
-
-  /// The part of a status that only a change may alter, as the JSON of each key's value: without counters, levels,
-  /// warnings, and fallbacks, which are prepared in the background.
-  public func stableStatus() throws -> [String: String] {
-    var status = try status()
-    // The connections are those of the last look at the graph, up to 45 ms ago.
-    for key in [
-      "levels", "dspLoad", "xruns", "droppedPackets", "warnings", "connections", "preparedFallbacks",
-    ] { status[key] = nil }
-    for (part, counter) in [("take", "frames"), ("take", "secondsLeft"), ("playback", "framesPlayed")] {
-      guard var rest = status[part] as? [String: Any] else { continue }
-      rest[counter] = nil
-      status[part] = rest
-    }
-    return try status.mapValues {
-      String(
-        decoding: try JSONSerialization.data(withJSONObject: $0, options: [.sortedKeys, .fragmentsAllowed]),
-        as: UTF8.self)
-    }
-  }
-
-  /// The keys of `stableStatus` whose values differ from `before`.
-  public func changes(since before: [String: String]) throws -> [String] {
-    let now = try stableStatus()
-    return Set(before.keys).union(now.keys).filter { before[$0] != now[$0] }.sorted()
-  }
-
-  /// A sender to Pinna's control socket without the command line, for many requests per second.
-  public func sender() throws -> ControlSender { try ControlSender(runtimeFolder: home.runtimeFolder) }
 
   /// The output of `jack_lsp` by port: the lines under each port's name.
   public func ports(_ option: String) throws -> [String: [String]] { try server.ports(option) }

@@ -81,6 +81,14 @@ public final class Program {
   }
 
   public func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+  /// Stops the program for so long, as a machine that sleeps does.
+  public func suspend(seconds: Double) {
+    signal(SIGSTOP)
+    usleep(UInt32(seconds * 1e6))
+    signal(SIGCONT)
+  }
+
   public var errorText: String { text("error") }
   /// Standard output so far.
   public var outputText: String { text("output") }

@@ -51,13 +51,6 @@ public enum TakeFiles {
 }
 
 extension LiveGraph {
-  /// Starts a take with its microphones and returns its path.
-  public func startTake(_ more: String...) throws -> String {
-    let outcome = try home.pinna(["record", "start", "--raw", "--json"] + more)
-    guard let path = try outcome.json()["take"] as? String else { throw SupportError("\(outcome)") }
-    return path
-  }
-
   /// A graph whose first microphone is connected to the frame clock.
   public static func clocked(period: Int, synchronous: Bool = false, options: [String] = []) throws -> (
     LiveGraph, FrameClock

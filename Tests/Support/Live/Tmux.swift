@@ -53,7 +53,11 @@ public final class Tmux {
   }
 
   /// Presses one key: a character, or a name of tmux's such as "Escape".
-  public func press(_ key: String) throws { try tmux("send-keys", "-t", "test", key) }
+  /// - Parameter seconds: how long to wait before, for a key that means something else soon after another.
+  public func press(_ key: String, after seconds: Double = 0) throws {
+    usleep(UInt32(seconds * 1e6))
+    try tmux("send-keys", "-t", "test", key)
+  }
 
   public func resize(width: Int, height: Int) throws {
     try tmux("resize-window", "-t", "test", "-x", String(width), "-y", String(height))

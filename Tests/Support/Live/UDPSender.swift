@@ -81,7 +81,7 @@ public final class UDPSender {
   }
 }
 
-extension LiveGraph {
+extension PinnaGraph {
   /// The port that Pinna announced at its start; nil without `--osc-port`.
   public var oscPort: UInt16? {
     program.errorText.firstMatch(of: #/OSC over UDP on 127\.0\.0\.1:(\d+)/#).flatMap { UInt16($0.output.1) }

@@ -29,7 +29,7 @@ extension PinnaHome {
   }
 }
 
-extension LiveGraph {
+extension PinnaGraph {
   /// The running take's frames on disk.
   public func takeFrames() throws -> Int { try home.takeFrames(sender()) }
 

@@ -22,7 +22,7 @@ public final class WebVisitor {
   private var received: [UInt8] = []
 
   /// - Throws: if the graph's Pinna was not started with `--web`.
-  public init(_ graph: LiveGraph) throws {
+  public init(_ graph: any PinnaGraph) throws {
     let text = graph.program.errorText
     guard let match = text.firstMatch(of: /http:\/\/127\.0\.0\.1:([0-9]+)\/\?token=([0-9a-f]+)/),
       let port = UInt16(match.output.1)
@@ -138,6 +138,12 @@ public final class WebVisitor {
     return true
   }
 
+  /// Waits until something can be read.
+  public func hasAnswer(seconds: Double) -> Bool {
+    var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    return poll(&waiting, 1, Int32(1000 * seconds)) > 0
+  }
+
   /// After a request for `/events`: reads until the stream contains `text`.
   /// - Returns: false if it does not within `seconds`.
   public func hears(_ text: String, seconds: Double) -> Bool {
@@ -154,5 +160,23 @@ public final class WebVisitor {
       if poll(&waiting, 1, 10) > 0, !receive() { return false }
     }
     return false
+  }
+}
+
+extension PinnaGraph {
+  /// The process that serves the page.
+  public func webProcess() throws -> (pid: Int32, words: [Substring])? {
+    let pids = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap(Int32.init)
+    for pid in pids {
+      guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
+        let command = try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8)
+      else { continue }
+      let fields = stat[stat.index(after: stat.lastIndex(of: ")")!)...].split(separator: " ")
+      let words = command.split(separator: "\0")
+      if fields.count > 1, Int32(fields[1]) == program.pid, words.contains("--serve-web-page") {
+        return (pid, words)
+      }
+    }
+    return nil
   }
 }

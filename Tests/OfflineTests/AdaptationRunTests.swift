@@ -1,0 +1,46 @@
+import AudioFiles
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+
+extension OfflineTests {
+  @Suite("Stereo that follows the sound, in a run") struct AdaptationRunTests {
+    private static let period = 128
+
+    private static func waitUntilAdapting(_ graph: OfflineGraph) throws {
+      try #require(
+        try waitUntil(seconds: 180) { try graph.status()["adaptationText"] as? String == "adapting" })
+    }
+
+    @Test("a run in freewheel that adapts equals, bit for bit, a rendering that does", .long)
+    func freewheel() throws {
+      let graph = try OfflineGraph(preset: "phone5", period: Self.period, captures: 5)
+      let outcome = try graph.home.pinna(["set", "--pattern", "stereo", "--adapt", "1"])
+      try #require(outcome.status == 0, "\(outcome)")
+      try Self.waitUntilAdapting(graph)
+      let all = try graph.record((1...5).map { "system:capture_\($0)" }) {
+        // Silence first: the strength is full, and nothing is left of other sound.
+        try graph.wait(frames: 4 * 48_000)
+        try graph.play(SeededNoise.loop(channels: 5, seed: 22))
+        try graph.wait(frames: 4 * 48_000)
+      }
+      let first = try #require(all[2].firstIndex { $0 != 0 }) / Self.period * Self.period
+      let sound = all.map { Array($0[(first - 200 * Self.period)...]) }
+      let folder = graph.home.folder.path
+      let (file, output) = (folder + "/microphones.wav", folder + "/rendered.wav")
+      try AudioClip(sampleRate: 48_000, channels: Array(sound[2...])).write(wav: file)
+      func rendered(_ strength: String) throws -> [[Float]] {
+        try? FileManager.default.removeItem(atPath: output)
+        let outcome = try graph.home.pinna([
+          "render", "--preset", "phone5", "--pattern", "stereo", "--adapt", strength, "--period",
+          "\(Self.period)", file, output,
+        ])
+        try #require(outcome.status == 0, "\(outcome)")
+        return try AudioClip(path: output).channels
+      }
+      #expect(try rendered("1") == Array(sound[..<2]))
+      #expect(try rendered("off") != Array(sound[..<2]))
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+
+extension OfflineTests {
+  @Suite("pinna run --connect") struct ConnectTests {
+    /// The sources that each of Pinna's microphones is connected to.
+    func sources(_ graph: OfflineGraph) throws -> [String: [String]] {
+      Dictionary(
+        uniqueKeysWithValues: try graph.microphones().map { ($0, try graph.peers(of: "pinna:\($0)")) })
+    }
+
+    /// The sound card's inputs, one per microphone in order.
+    func capturesInOrder(_ graph: OfflineGraph) throws -> [String: [String]] {
+      Dictionary(
+        uniqueKeysWithValues: try graph.microphones().enumerated().map {
+          ($1, ["system:capture_\($0 + 1)"])
+        })
+    }
+
+    func use(_ preset: String, _ graph: OfflineGraph) throws {
+      let outcome = try graph.pinna("preset", "use", preset)
+      try #require(outcome.status == 0, "\(outcome)")
+    }
+
+    /// Connects or disconnects as another program would, and waits until Pinna has seen it.
+    func patch(_ verb: String, _ source: String, _ microphone: String, _ graph: OfflineGraph) throws {
+      try graph.server.command(verb, source, "pinna:\(microphone)")
+      // A missing connection counts as removed by the user after 200 ms.
+      let isBack =
+        try verb == "disconnect"
+        && waitUntil(seconds: 0.6) { try graph.peers(of: "pinna:\(microphone)").contains(source) }
+      #expect(!isBack)
+      try graph.waitForLook()
+    }
+
+    @Test("every new device's microphones are connected to the sound card's inputs in order")
+    func everyDevice() throws {
+      let graph = try OfflineGraph(preset: "phone5", options: ["--connect"], captures: 8, playbacks: 2)
+      #expect(try sources(graph) == capturesInOrder(graph))
+      for preset in ["linear8", "ring7", "phone5", "phone2", "linear8"] {
+        try use(preset, graph)
+        #expect(try sources(graph) == capturesInOrder(graph), "\(preset)")
+      }
+    }
+
+    @Test("a microphone that two devices have at different positions is moved if Pinna made the connection")
+    func otherPlace() throws {
+      let home = try PinnaHome()
+      try home.add(PinnaHome.duo, named: "duo")
+      let graph = try OfflineGraph(
+        preset: "phone5", home: home, options: ["--connect"], captures: 8, playbacks: 2)
+      try use("duo", graph)
+      #expect(try sources(graph) == capturesInOrder(graph))
+      try use("phone5", graph)
+      #expect(try sources(graph) == capturesInOrder(graph))
+    }
+
+    @Test("connections that the user made or removed are left alone")
+    func usersChoice() throws {
+      let graph = try OfflineGraph(preset: "phone5", options: ["--connect"], captures: 8, playbacks: 2)
+      try patch("disconnect", "system:capture_1", "bottom-left", graph)
+      try use("linear8", graph)
+      try patch("disconnect", "system:capture_3", "line-3", graph)
+      try patch("connect", "system:capture_8", "line-1", graph)
+      for _ in 0..<2 {
+        try use("phone5", graph)
+        var expected = try capturesInOrder(graph)
+        expected["bottom-left"] = []
+        #expect(try sources(graph) == expected)
+        try use("linear8", graph)
+        expected = try capturesInOrder(graph)
+        expected["line-3"] = []
+        expected["line-1"] = ["system:capture_1", "system:capture_8"]
+        #expect(try sources(graph) == expected)
+      }
+    }
+
+    @Test(
+      "connections that the user removed stay removed when the server comes back; the others are restored")
+    func serverComesBack() throws {
+      let graph = try OfflineGraph(preset: "phone5", options: ["--connect"], captures: 8, playbacks: 2)
+      try patch("disconnect", "system:capture_1", "bottom-left", graph)
+      // Pinna knows of it.
+      try graph.waitForLook()
+      try graph.killServer()
+      try #require(waitUntil(seconds: 5) { graph.program.errorText.contains("has gone") })
+      graph.restartServer()
+      var expected = ["bottom-left": [String]()]
+      for (n, name) in ["bottom-right", "front", "back", "top"].enumerated() {
+        expected[name] = ["system:capture_\(n + 2)"]
+      }
+      #expect(try waitUntil(seconds: 10) { try sources(graph) == expected })
+      let isChanged = try waitUntil(seconds: 0.5) { try sources(graph) != expected }
+      #expect(!isChanged)
+    }
+
+    @Test("a device that names its capture ports is connected to them from the start")
+    func capturePorts() throws {
+      let home = try PinnaHome()
+      try home.add(
+        PinnaHome.pair + "capturePorts: [\"system:capture_4\", \"system:capture_3\"]\n", named: "pair")
+      let graph = try OfflineGraph(
+        preset: "pair", home: home, options: ["--connect"], captures: 8, playbacks: 2)
+      let expected = ["left-end": ["system:capture_4"], "right-end": ["system:capture_3"]]
+      #expect(try sources(graph) == expected)
+      try use("phone5", graph)
+      #expect(try sources(graph) == capturesInOrder(graph))
+      try use("pair", graph)
+      #expect(try sources(graph) == expected)
+    }
+
+    @Test("each line input is connected to its own capture port and not to the previous one")
+    func lineInputs() throws {
+      let graph = try OfflineGraph(preset: "phone5", options: ["--connect"], captures: 3, playbacks: 2)
+      for port in ["system:capture_1", "system:capture_2", "system:capture_1"] {
+        try #require(try graph.pinna("set", "--input", port).status == 0)
+        #expect(try sources(graph) == ["line": [port]])
+      }
+    }
+  }
+}

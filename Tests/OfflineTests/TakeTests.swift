@@ -1,0 +1,148 @@
+import AudioFiles
+import Foundation
+import LiveSupport
+import TestSupport
+import Testing
+
+extension OfflineTests {
+  @Suite("Takes") struct TakeTests {
+    func takes(_ graph: OfflineGraph) throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder).sorted()
+    }
+
+    private static let loop = OfflineGraph.repetition
+
+    /// Counts the frames of `signal` that differ from the frame one loop before.
+    func changes(_ signal: [Float]) -> Int {
+      zip(signal, signal.dropFirst(Self.loop)).count { $0.bitPattern != $1.bitPattern }
+    }
+
+    /// The position of `signal` in `whole`.
+    func find(_ signal: [Float], in whole: [Float]) -> Int? {
+      let head = signal.prefix(64)
+      return whole.indices.first { start in
+        whole[start] == head[0] && whole[start...].starts(with: head)
+          && whole[start...].starts(with: signal)
+      }
+    }
+
+    @Test("S13: every change is refused while recording, and neither sound nor status changes")
+    func refusals() throws {
+      let graph = try OfflineGraph(preset: "phone5", captures: 5)
+      try graph.playNoise()
+      try graph.wait(frames: Self.loop)
+      var (path, length) = ("", 0)
+      let output = try graph.record {
+        let start = try graph.pinna("record", "start", "--json")
+        try #require(start.status == 0, "\(start)")
+        let before = try graph.stableStatus()
+        #expect(before["state"] == "\"recording\"")
+        let attempts = [
+          ["set", "--orientation", "landscapeLeft"], ["set", "--pattern", "cardioid"],
+          ["set", "--data-source", "Front"], ["set", "--gain", "-6"], ["set", "--mute", "on"],
+          ["preset", "use", "phone5"], ["preset", "use", "ring7"], ["record", "start"],
+        ]
+        for attempt in attempts {
+          let outcome = try graph.home.pinna(attempt)
+          #expect(outcome.status == 5, "\(attempt): \(outcome)")
+          #expect(outcome.isOneSentence, "\(attempt): \(outcome)")
+          #expect(outcome.error.contains("recording"), "\(attempt): \(outcome)")
+        }
+        try graph.wait(frames: 4 * Self.loop)
+        #expect(try graph.changes(since: before) == [])
+        let stop = try graph.pinna("record", "stop", "--json")
+        try #require(stop.status == 0, "\(stop)")
+        let answer = try stop.json()
+        let change = try graph.pinna("set", "--orientation", "landscapeLeft", "--json")
+        #expect(change.status == 0)
+        #expect(try change.json()["inputOrientation"] as? String == "landscapeLeft")
+        #expect(try graph.status()["inputOrientation"] as? String == "landscapeLeft")
+        try graph.wait(frames: 2 * Self.loop)
+        (path, length) = (try #require(answer["take"] as? String), try #require(answer["frames"] as? Int))
+      }
+      let take = try AudioClip(path: path)
+      #expect(take.frames == length)
+      #expect(take.frames > 3 * Self.loop)
+      for channel in take.channels { #expect(changes(channel) == 0) }
+      // The refused attempts changed nothing, and the later change does.
+      let taken = try #require(find(take.channels[0], in: output[0]))
+      #expect(changes(Array(output[0][taken...])) > Self.loop)
+    }
+
+    @Test(
+      "a take has the channels that status reports, carries the outputs' signals, and overwrites nothing",
+      arguments: [("stereo", 2), ("cardioid", 1)])
+    func channels(pattern: String, count: Int) throws {
+      let graph = try OfflineGraph(preset: "phone5", captures: 5)
+      try #require(try graph.pinna("set", "--pattern", pattern).status == 0)
+      try graph.playNoise()
+      try graph.wait(frames: Self.loop)
+      var paths: [String] = []
+      let outputs = try graph.record {
+        paths = try (0..<2).map { _ in
+          try #require(try graph.pinna("record", "start").status == 0)
+          let names = try takes(graph)
+          #expect(names.count { $0.hasSuffix(".wav.part") } == 1, "\(names)")
+          let status = try graph.status()
+          #expect(status["inputChannels"] as? Int == count)
+          #expect((status["take"] as? [String: Any])?["channels"] as? Int == count)
+          try graph.wait(frames: 2 * Self.loop)
+          let stop = try graph.pinna("record", "stop", "--json")
+          try #require(stop.status == 0, "\(stop)")
+          return try #require(try stop.json()["take"] as? String)
+        }
+      }
+      #expect(Set(paths).count == 2)
+      #expect(
+        try takes(graph)
+          == paths.map { URL(filePath: $0).lastPathComponent }.flatMap {
+            [$0, $0.replacing(".wav", with: ".json")]
+          }
+          .sorted())
+      for path in paths {
+        let take = try AudioClip(path: path)
+        #expect(take.channels.count == count)
+        #expect(take.frames >= Self.loop)
+        let start = try #require(find(take.channels[0], in: outputs[0]))
+        for (channel, output) in zip(take.channels, outputs) {
+          #expect(differences(channel, output[start..<start + take.frames]) == 0)
+        }
+        if count == 1 { #expect(differences(outputs[0], outputs[1]) == 0) }
+      }
+    }
+
+    @Test(
+      "a take that cannot be written is refused before it starts (R20), and a missing one cannot be stopped")
+    func faults() throws {
+      let graph = try OfflineGraph(preset: "phone5")
+      let file = try graph.home.folder.write("", to: "file")
+      let start = try graph.pinna("record", "start", "--dir", file + "/takes")
+      #expect(start.status == 1 && start.isOneSentence, "\(start)")
+      #expect(try graph.status()["state"] as? String == "stopped")
+      let stop = try graph.pinna("record", "stop")
+      #expect(stop.status == 1 && stop.isOneSentence, "\(stop)")
+      #expect(try graph.pinna("record", "start").status == 0)
+      #expect(try graph.pinna("record", "stop").status == 0)
+    }
+
+    @Test("a take stopped before its first frame, because a change still fades, answers every request")
+    func stoppedBeforeItBegan() throws {
+      let graph = try OfflineGraph(preset: "phone5", period: 1024)
+      let sender = try graph.sender()
+      sender.send("/pinna/set/pattern", "cardioid")
+      sender.send("/pinna/record/start", graph.home.takesFolder)
+      sender.send("/pinna/record/stop")
+      let replies = (0..<3).compactMap { _ in sender.reply(seconds: 1) }
+      try #require(replies.count == 3)
+      #expect(replies.first { $0.text.contains("\"polarPattern\":\"cardioid\"") }?.status == 0)
+      let unstarted = replies.filter { $0.text.contains("stopped before its first frame") }
+      #expect(unstarted.map(\.status) == [1, 1], "\(replies)")
+      // The folder may not have been made yet.
+      #expect(
+        waitUntil(seconds: 2) {
+          (try? FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder))?.isEmpty ?? true
+        })
+      #expect(try graph.status()["state"] as? String == "stopped")
+    }
+  }
+}

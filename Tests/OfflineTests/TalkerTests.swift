@@ -1,0 +1,133 @@
+import Acoustics
+import AudioFiles
+import Foundation
+import LiveSupport
+import Presets
+import Recording
+import Simulation
+import TestSupport
+import Testing
+
+extension OfflineTests {
+  @Suite("Talkers") struct TalkerTests {
+    private static let azimuth = 62.0
+
+    /// Syllables from one direction, as ring7 hears them in the free field: 2 s, to be repeated.
+    private static func speech() throws -> [[Float]] {
+      let device = try PresetLibrary(folders: [repositoryFolder + "/Presets"]).device(named: "ring7")
+      let source = try device.dataSource(named: "Front")
+      let frame = device.frame(of: source, .portrait)
+      var random = SeededNoise(seed: 5)
+      let syllables = random.samples(96_000, amplitude: 0.2).enumerated().map { n, sample in
+        n % 9600 < 6000 ? sample * exp(-Float(n % 9600) / 2400) : 0
+      }
+      let wave = PlaneWave(
+        signal: BandlimitedSignal(samples: syllables, sampleRate: 48_000),
+        from: Look(azimuth: azimuth)!.direction(in: frame))
+      return device.microphones.map { microphone in
+        // Never silent digitally, as after a cable was pulled.
+        zip(wave.heard(at: microphone.position, rate: 48_000, count: 96_000), random.samples(96_000))
+          .map { $0 + 1e-4 * $1 }
+      }
+    }
+
+    private func talkers(_ graph: OfflineGraph) throws -> [[String: Any]] {
+      let outcome = try graph.pinna("talkers", "--json")
+      guard outcome.status == 0 else { return [] }
+      return try outcome.json()["talkers"] as? [[String: Any]] ?? []
+    }
+
+    private func isFound(_ graph: OfflineGraph) throws -> Bool {
+      try waitUntil(seconds: 60, every: 100) {
+        try talkers(graph).contains {
+          $0["isActive"] as? Bool == true && abs(($0["azimuth"] as? Double ?? 0) - Self.azimuth) < 3
+        }
+      }
+    }
+
+    @Test(
+      "who speaks is told by the verb, in the status and over OSC, ten times a second, and is gone 5 s after")
+    func told() throws {
+      let graph = try OfflineGraph(
+        preset: "ring7", period: 256, options: ["--talkers", "--osc-port", "0"], captures: 7, speed: 1)
+      try graph.play(Self.speech())
+      try #require(try isFound(graph))
+      #expect(try graph.status()["adaptationText"] == nil)
+      let text = try graph.pinna("status").output
+      #expect(text.contains(#/talkers: \d+ at 6[0-4]° \(-\d\d dB\)/#), "\(text)")
+      let sender = try graph.udpSender(feedback: "levels")
+      let start = ContinuousClock.now
+      var told = 0
+      while ContinuousClock.now - start < .seconds(2) {
+        guard let message = sender.message(seconds: 1), message.path == "/pinna/talkers" else { continue }
+        told += 1
+        guard case .float(let azimuth)? = message.arguments.dropFirst().first else { continue }
+        #expect(message.arguments.count % 5 == 0 && abs(Double(azimuth) - Self.azimuth) < 5)
+      }
+      #expect((16...21).contains(told))
+      let follow = try Program(
+        PinnaHome.binary(), ["talkers", "--follow"], environment: graph.home.environment)
+      #expect(
+        waitUntil(seconds: 10) { follow.outputText.contains(#/^\d+ at 6[0-4]° \(/#) }, "\(follow.outputText)")
+      follow.stop()
+      // A reader that leaves ends it.
+      let first = try Program.run(
+        "/bin/sh", ["-c", "\"$0\" talkers --follow | head -n 1", PinnaHome.binary()],
+        environment: graph.home.environment, seconds: 10)
+      #expect(first.output.contains(" at "), "\(first)")
+      for ends in try graph.connections() where ends[0].hasPrefix("system:capture") {
+        try graph.command("disconnect", ends[0], ends[1])
+      }
+      #expect(try waitUntil(seconds: 20, every: 100) { try talkers(graph).isEmpty })
+    }
+
+    @Test(
+      "a beam follows who speaks, also during a take, whose sidecar tells it, and which is rendered again bit for bit"
+    )
+    func follows() throws {
+      let graph = try OfflineGraph(preset: "ring7", period: 256, captures: 7)
+      let set = try graph.pinna("set", "--pattern", "cardioid", "--follow", "talker")
+      try #require(set.status == 0, "\(set)")
+      try graph.play(Self.speech())
+      try #require(try isFound(graph))
+      /// Records, and returns the looks that the beam had.
+      func take() throws -> (path: String, sidecar: Sidecar, looks: [Double]) {
+        let path = try graph.startTake()
+        try graph.waitForTake(frames: 72_000)
+        let sidecar = try graph.stopTake(path)
+        return (path, sidecar, try sidecar.turns(of: nil).compactMap { $0.look?.azimuth })
+      }
+      // The looks around are designed while nothing else happens: the longer, the nearer is the nearest.
+      let end = ContinuousClock.now + .seconds(180)
+      var (path, sidecar, looks) = try take()
+      var idle = 0
+      // In steps of 5°, with 3° of play.
+      while abs((looks.last ?? 0) - Self.azimuth) > 5, .now < end {
+        idle += 48_000
+        try graph.wait(frames: idle)
+        (path, sidecar, looks) = try take()
+      }
+      #expect(abs(try #require(looks.last) - Self.azimuth) <= 5, "\(looks)")
+      #expect(sidecar.talkers?.contains(#/ 6[0-4] -\d\d/#) == true, "\(sidecar.talkers ?? "nil")")
+      let again = graph.home.folder.path + "/again.wav"
+      let render = try graph.pinna("render", path, again)
+      try #require(render.status == 0, "\(render)")
+      let (live, rendered) = (try AudioClip(path: path).channels[0], try AudioClip(path: again).channels[0])
+      let first = zip(live, rendered).enumerated().first { $1.0 != $1.1 }
+      #expect(
+        live.count == rendered.count && first == nil,
+        "differs from frame \(first?.offset ?? 0) of \(live.count) on: \(looks)")
+    }
+
+    @Test("an array that is too large is told, in one sentence and in the status")
+    func tooLarge() throws {
+      let graph = try OfflineGraph(preset: "uma16", options: ["--talkers"])
+      #expect(
+        try waitUntil(seconds: 20) {
+          let outcome = try graph.pinna("talkers")
+          return outcome.status == 1 && outcome.isOneSentence && outcome.error.contains("2 to 8 microphones")
+        })
+      #expect(try (graph.status()["talkersText"] as? String)?.contains("uma16 has 16") == true)
+    }
+  }
+}
