@@ -2,13 +2,17 @@
 # Where the numpy oracle is: it judges exported filters on an array manifold of its own.
 ORACLE ?= ../shared/oracle
 
-# What is run, installed and packaged: one build, with Swift's libraries in it.
-PROGRAM = .build/pinna
+# What `make run` builds, and the gate with it: rooms that compute no samples are not optimised (Package.swift), which takes
+# half the time.
+QUICKLY = PINNA_QUICK_BUILD=1 swift build -c release -debug-info-format none
+
+# What is installed and packaged: optimised as a whole, with Swift's libraries in it.
+PROGRAM = .build/static/release/pinna
 
 # The plug-in of LV2 hosts, with Swift's libraries in it: hosts that run it have none.
 LIBRARY = .build/pinna-lv2.so
 
-.PHONY: check plugin install uninstall deb deb-test arm64-test arm64-cost mutations bench views listen scenes run test figures filters pictures build install-packages lint sanitize build-sanitizers sanitize-live soak fuzz fuzzers faults day format clean
+.PHONY: check nightly nightly-tests plugin install uninstall deb deb-test arm64-test arm64-cost mutations bench views listen scenes run test figures filters pictures build install-packages lint sanitize sanitize-live soak soak-pipewire fuzz fuzzers faults day format clean
 
 # Designs have a thread per core; those of OpenBLAS would wait for each other beside them.
 export OPENBLAS_NUM_THREADS = 1
@@ -18,43 +22,63 @@ SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread
 ONE_THREAD = ConvolutionTests/|PeriodChangeTests/|FakeEngineTests/|OneTimeNameTests/|PluginTests/(odd|regular|anyLength|file)
 SANITIZE_ADDRESS = --scratch-path .build/asan --sanitize=address
 
-## Install what is missing, build, and show it at work in under a minute.
-run: install-packages $(PROGRAM)
-	@echo "== pinna demo"
-	$(PROGRAM) demo
+## Install what is missing, build, and show it at work.
+run: install-packages
+	@$(BEGIN)
+	$(STEP) "Build" $(QUICKLY) --product pinna
+	@ln -sf release/pinna .build/pinna
+	$(STEP) "Demo" .build/pinna demo
+	@$(TIMES)
 
 STEP = @sh tools/step
 
-## What a change must pass while it is made: everything that needs no server, but for long tests (PINNA_QUICK=0: these, too).
+## What a change must pass while it is made: everything that needs no server, but for long tests (PINNA_QUICK=0: these, too)
+## and tests that design filters from nothing.
 check: export PINNA_QUICK ?= 1
 check: install-packages
-	@mkdir -p .build && sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1 >.build/times.txt
+	@$(BEGIN)
 	$(STEP) "Style" $(MAKE) --no-print-directory lint
-	$(STEP) "Release build with tests" swift build -c release --build-tests
-	$(STEP) "Tests without a server" tools/failures-last swift test -c release --skip-build --skip LiveTests --skip DocsTests
+	$(STEP) "Build with tests" $(QUICKLY) --build-tests
+	$(STEP) "Tests without a server" tools/tests rooms engine verbs-0 verbs-1 verbs-2 offline-0 offline-1 offline-2
 	@$(TIMES)
 
 ## Everything that a change must pass. sox reads takes strictly, ambix-info and sndfile-info B-format; jconvolver and
 ## PipeWire run exported configurations, lilv-utils, jalv and Ardour the plug-in; PipeWire is the other server; tmux is the
-## terminal of `pinna monitor`.
+## terminal of `pinna monitor`. Steps of the last lines run if something that they test has changed since the last nightly
+## (tools/due).
+test: export PINNA_QUICK = 0
 test: PACKAGES = sox libambix-utils sndfile-programs jconvolver iproute2 tmux pipewire pipewire-jack pipewire-bin \
-  wireplumber dbus-daemon lilv-utils sordi jalv desktop-file-utils appstream xdg-utils
+  wireplumber dbus-daemon lilv-utils sordi jalv desktop-file-utils appstream xdg-utils python3
 test: OPTIONAL = $(ARM64) ardour
 test: install-packages
-	@$(MAKE) --no-print-directory check PINNA_QUICK=0
+	@$(BEGIN)
+	$(STEP) "Style" $(MAKE) --no-print-directory lint
+	$(STEP) "Build with tests" $(QUICKLY) --build-tests
+	$(STEP) "Tests without a server" tools/tests rooms engine verbs-0 verbs-1 verbs-2
+	$(STEP) "Pinna without a server" tools/tests offline-0 offline-1 offline-2
 	@sh tools/free-places
-	@echo "== Beside the live tests, at idle priority, the other builds: their output is in .build/builds-beside.txt"
-	@chrt -i 0 $(MAKE) --no-print-directory builds-beside >.build/builds-beside.txt 2>&1 & \
-	  sh tools/step "Tests in a live graph" sh tools/live-tests; status=$$?; \
-	  start=$$(date +%s); wait; \
-	  printf '%5d s  %s\n' $$(($$(date +%s) - start)) "Rest of the builds beside them" >>.build/times.txt; exit $$status
-	$(STEP) "The engine for arm64, emulated" tools/arm64 test
-	$(STEP) "Proof of the callback by the compiler" $(MAKE) --no-print-directory prove
-	$(STEP) "Documents: tables, commands and output" tools/failures-last swift test -c release --skip-build --filter DocsTests
-	$(STEP) "Three sanitizers" $(MAKE) --no-print-directory sanitize
-	$(STEP) "A live graph under RealtimeSanitizer" $(MAKE) --no-print-directory sanitize-live
+	$(STEP) "Pinna in JACK's graph" tools/tests live
+	$(STEP) "Pinna in PipeWire's graph" tools/tests pipewire
+	$(STEP) "Documents: tables, commands and output" tools/tests documents
+	@tools/due "Designs from nothing" "FilterDesignTests ArrayCheckTests SimulationTests AdaptationTests RenderingTests" "" \
+	  tools/tests designs-0 designs-1
+	@tools/due "Proof of the callback by the compiler" "JackClient LV2Plugin" "" $(MAKE) --no-print-directory prove
+	@tools/due "The engine for arm64, emulated" "Realtime Kernels" "tools/arm64 Tests/ARM64" \
+	  sh -c 'tools/arm64 build && tools/arm64 test'
+	@tools/due "Two sanitizers" "Realtime Plugin LV2Plugin Control JackWorld" "" $(MAKE) --no-print-directory sanitize
+	@tools/due "A live graph under RealtimeSanitizer" "JackWorld FasterKernels" Tests/LiveTests/SoakTests.swift \
+	  $(MAKE) --no-print-directory sanitize-live
 	@$(TIMES)
 	@echo "== Everything passed"
+
+# The processor, first in the file of the steps' seconds.
+BEGIN = mkdir -p .build && sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1 >.build/times.txt
+
+## Everything of the gate, and what takes longer: all live tests, faults, fuzzers, mutations, designs, an endurance run. In
+## eight parts, of which SHARD=3/8 runs the third alone. A table of what ran is kept in .build/nightly.
+nightly: PACKAGES = sox ffmpeg iproute2 pipewire pipewire-jack pipewire-bin python3
+nightly: install-packages
+	@python3 tools/nightly $(SHARD)
 
 # The processor, and the seconds of each step.
 TIMES = awk '{ print; sum += $$2 == "s" ? $$1 : 0 } END { printf "%5d s  together\n", sum }' .build/times.txt
@@ -65,21 +89,16 @@ prove:
 	swift build --target LV2Plugin
 	swift build --target JackClient
 
-# What `make test` builds while its live tests wait: everything that its later steps run.
-builds-beside: prove build-sanitizers
-	tools/arm64 build
-
-## The engine and its queues under three sanitizers; each stops at its first report.
+## The engine and its queues under two more sanitizers; each stops at its first report. RealtimeSanitizer watches the gate's
+## own tests of them (tools/tests engine).
 sanitize: export PINNA_ONLY_CORE = 1
 sanitize: export PINNA_RACES = 10000
 sanitize: export PINNA_SEQUENCES = 3000
-sanitize: build-sanitizers
-	@echo "== $$(date +%T) RealtimeSanitizer"
-	env -u PINNA_ONLY_CORE swift build -c release --build-tests
-	tools/rtsan $(TESTS) --filter '^(RealtimeTests|PluginTests|ControlTests)\.'
+sanitize:
 	@echo "== $$(date +%T) ThreadSanitizer"
 	TSAN_OPTIONS=halt_on_error=1 $(THREAD_TESTS) --skip '$(ONE_THREAD)'
 	@echo "== $$(date +%T) AddressSanitizer"
+	swift build --build-tests --disable-xctest -c release $(SANITIZE_ADDRESS)
 	ASAN_OPTIONS=halt_on_error=1 $(SANITIZED_TESTS) $(SANITIZE_ADDRESS)
 
 # `swift test` would add -enable-testing and compile everything again, for the tool, too. ThreadSanitizer needs that:
@@ -87,16 +106,10 @@ sanitize: build-sanitizers
 SANITIZED_TESTS = swift test --skip-build --disable-xctest -c release
 THREAD_TESTS = swift test --disable-xctest -c release $(SANITIZE_THREAD)
 
-build-sanitizers: export PINNA_ONLY_CORE = 1
-build-sanitizers:
-	@echo "== $$(date +%T) Builds for two sanitizers"
-	swift build --build-tests --disable-xctest -c release $(SANITIZE_ADDRESS)
-	$(THREAD_TESTS) --filter '^none$$' >/dev/null
-
 ## The whole processor in a live graph under RealtimeSanitizer: changes every 20 ms, a new period every second.
 sanitize-live:
 	@echo "== $$(date +%T) The processor in a live graph under RealtimeSanitizer"
-	swift build -c release --build-tests
+	$(QUICKLY) --build-tests
 	tools/rtsan $(TESTS) --filter SoakTests
 
 ## The engine compiled for arm64, in qemu's emulation: every layout against direct convolution. Skipped where a package of it is
@@ -111,27 +124,43 @@ arm64-cost: OPTIONAL = $(ARM64)
 arm64-cost: install-packages
 	@tools/arm64 cost
 
-## Long runs: the same for a minute each; the state machine's ten million sequences; two hours of everything at random, and
-## 24 h of sound in freewheel (R40).
+## Tests that only the nightly runs, beside the gate's of the same kinds: without a server, and in a live graph.
+nightly-tests: export PINNA_NIGHTLY = 1
+nightly-tests: export PINNA_QUICK = 0
+nightly-tests: install-packages
+	$(QUICKLY) --build-tests
+	tools/tests verbs-0 verbs-1 verbs-2
+	tools/tests offline-0 offline-1 offline-2
+	tools/tests live
+	tools/tests pipewire
+
+## Long runs in JACK's graph: the whole processor under RealtimeSanitizer for a minute each, the state machine's ten million
+## sequences, and two hours of everything at random; `make day` plays 24 h of sound.
+soak: export PINNA_NIGHTLY = 1
 soak: export PINNA_SOAK_SECONDS = 60
 soak: export PINNA_ENDURANCE_SECONDS ?= 7200
-soak: PACKAGES = sox pipewire pipewire-jack pipewire-bin
+soak: PACKAGES = sox
 soak: install-packages sanitize-live
-	PINNA_SEQUENCES=10000000 swift test -c release --skip-build --filter RandomSequenceTests
-	swift test -c release --skip-build --filter LiveTests.EnduranceTests
+	PINNA_SEQUENCES=10000000 $(TESTS) --filter RandomSequenceTests
+	$(TESTS) --filter LiveTests.*EnduranceTests
+	PINNA_MEMORY_SECONDS=600 $(TESTS) --filter LiveTests.*MemoryTests
+
+## The same in PipeWire's: ten minutes each of everything at random, and of memory.
+soak-pipewire: export PINNA_NIGHTLY = 1
+soak-pipewire: PACKAGES = pipewire pipewire-jack pipewire-bin
+soak-pipewire: install-packages
+	$(QUICKLY) --build-tests
 	PINNA_PIPEWIRE_SECONDS=600 pw-jack $(TESTS) --filter PipeWireEnduranceTests
-	PINNA_MEMORY_SECONDS=600 swift test -c release --skip-build --filter LiveTests.MemoryTests
-	PINNA_MEMORY_SECONDS=600 pw-jack $(TESTS) --filter LiveTests.MemoryTests
-	@$(MAKE) --no-print-directory day
+	PINNA_MEMORY_SECONDS=600 pw-jack $(TESTS) --filter LiveTests.*MemoryTests
 
 ## Faults planted in the state machine, each of which ControlTests must notice.
 mutations: install-packages
 	python3 tools/mutations
 
 ## The table of figures over all presets: must, aim, reached. Fails where one that must be reached is missed.
-figures: install-packages $(PROGRAM)
+figures: install-packages build
 	@echo "== Figures of every preset on the full mesh, into .build/figures.md"
-	swift build -c release --product figure-table
+	PINNA_PROGRAMS=1 swift build -c release --product figure-table
 	@.build/release/figure-table > .build/figures.md; status=$$?; cat .build/figures.md; \
 	  echo "== The oracle's judgement of exported filters"; \
 	  sh tools/evaluate-exports "$(ORACLE)" || status=1; \
@@ -145,7 +174,7 @@ figures: install-packages $(PROGRAM)
 ## The filter sets that ship, designed anew: half an hour.
 filters: export XDG_CACHE_HOME = $(CURDIR)/.build/shipped
 filters: export PINNA_PRESETS = $(CURDIR)/Presets
-filters: install-packages $(PROGRAM)
+filters: install-packages build
 	rm -rf Presets/filters .build/shipped
 	sh tools/filters
 	mv .build/shipped/pinna/filters Presets/filters
@@ -169,23 +198,28 @@ fuzzers:
 
 ## Fault injection: promises R1 to R56 with what was measured, in at most 45 minutes.
 FAULTS = .build/faults
-FAULTS_RUN = PINNA_FAULTS=1 PINNA_FAULTS_LOG=$(CURDIR)/$(FAULTS).log swift test -c release --skip-build
+FAULTS_RUN = PINNA_FAULTS=1 PINNA_FAULTS_LOG=$(CURDIR)/$(FAULTS).log $(TESTS)
 # The suites in a graph whose tests name a promise: files of Tests/LiveTests with a title that begins with "R<number>:".
+FAULTS_OFFLINE = $(shell grep -rlE '"R[0-9]+: ' Tests/OfflineTests | sed -E 's,.*/(.*)\.swift,\1,' | sort | paste -sd '|')
 FAULTS_LIVE = $(shell grep -rlE '"R[0-9]+: ' Tests/LiveTests | sed -E 's,.*/(.*)\.swift,\1,' | grep -v PipeWire | sort | paste -sd '|')
 FAULTS_VERBS = $(shell grep -rlE '"R[0-9]+: ' Tests/VerbTests | sed -E 's,.*/(.*)\.swift,\1,' | sort | paste -sd '|')
 # Those in PipeWire's graph: its own, and OthersTests and MemoryTests in both worlds.
 FAULTS_PIPEWIRE = PipeWireTests|PipeWireStallTests|PipeWireLatencyTests|PipeWireEnduranceTests|OthersTests|MemoryTests
+faults: export PINNA_NIGHTLY = 1
 faults: PACKAGES = sox ffmpeg iproute2 pipewire pipewire-jack pipewire-bin
 faults: install-packages
 	@echo "== Fault injection; what the tests say is in $(FAULTS).txt"
 	@mkdir -p .build && rm -f $(FAULTS).txt $(FAULTS).log && touch $(FAULTS).txt $(FAULTS).log
-	swift build -c release --build-tests
+	$(QUICKLY) --build-tests
 	@echo "== $$(date +%T) Parsers, and times against each other, with nothing beside them"
 	$(FAULTS_RUN) --no-parallel --filter 'FuzzTests/|GuardTests/cost|DesignCancellationTests/' >>$(FAULTS).txt 2>&1 \
 	  || echo "faults: not every parser or time passed" >>$(FAULTS).txt
 	@echo "== $$(date +%T) Without a server"
 	$(FAULTS_RUN) --filter '^(Realtime|Presets|Recording|Control|FilterDesign)Tests|^VerbTests\.($(FAULTS_VERBS))/' --skip GuardTests/cost --skip DesignCancellationTests --skip sanitizerHears >>$(FAULTS).txt 2>&1 \
 	  || echo "faults: not every test without a server passed" >>$(FAULTS).txt
+	@echo "== $$(date +%T) Pinna without a server"
+	$(FAULTS_RUN) --filter 'OfflineTests/($(FAULTS_OFFLINE))/' >>$(FAULTS).txt 2>&1 \
+	  || echo "faults: not every test of Pinna without a server passed" >>$(FAULTS).txt
 	@echo "== $$(date +%T) In a graph"
 	@sh tools/free-places
 	$(FAULTS_RUN) --filter 'LiveTests/($(FAULTS_LIVE))/' >>$(FAULTS).txt 2>&1 \
@@ -209,24 +243,25 @@ faults: install-packages
 	@sh tools/faults-table $(FAULTS).log $(FAULTS).txt
 
 ## R1 whole, however long 24 h of sound take in freewheel.
+day: export PINNA_NIGHTLY = 1
 day: install-packages
-	swift build -c release --build-tests
-	PINNA_FAULTS=1 PINNA_FAULT_SECONDS=7200 swift test -c release --skip-build --filter FaultTests/hours
+	$(QUICKLY) --build-tests
+	PINNA_FAULTS=1 PINNA_FAULT_SECONDS=7200 $(TESTS) --filter FaultTests/hours
 
 ## The pictures of the pages: a plot, and the web page in Chromium.
 pictures: PACKAGES = chromium python3-websocket
-pictures: install-packages $(PROGRAM)
+pictures: install-packages build
 	rm -rf .build/plots
-	$(PROGRAM) report --preset phone5 --separate --plots .build/plots >/dev/null
+	.build/pinna report --preset phone5 --separate --plots .build/plots >/dev/null
 	mkdir -p docs/pictures
 	cp .build/plots/back-stereo-portrait-polar.svg docs/pictures/
-	sh tools/page-picture $(PROGRAM) docs/pictures/page.png
+	sh tools/page-picture .build/pinna docs/pictures/page.png
 
 ## Eight comparisons to judge by ear, in five minutes with headphones: plain microphones, Pinna, the listener's own ears.
 ## Also a blind test of today's filters against earlier ones: the last release's, or BEFORE's; BEFORE=linear: adaptive stereo
 ## against linear filters (tools/listen).
 listen: PACKAGES = python3-numpy espeak-ng ffmpeg
-listen: install-packages $(PROGRAM)
+listen: install-packages build
 	@echo "== Comparisons into .build/listen (takes two or three minutes)"
 	@/usr/bin/python3 tools/listen
 
@@ -234,8 +269,8 @@ listen: install-packages $(PROGRAM)
 ## PINNA_EVERY_SCENE=1: every case of the phone, more devices, three seeds.
 scenes: PACKAGES = alsa-utils
 scenes: install-packages
-	swift build -c release --product pinna # Reads SOFA files; adaptive-scenes looks for it beside itself.
-	swift build -c release --product adaptive-scenes
+	PINNA_PROGRAMS=1 swift build -c release --product pinna # Reads SOFA files; adaptive-scenes looks for it beside itself.
+	PINNA_PROGRAMS=1 swift build -c release --product adaptive-scenes
 	@sh tools/scenes $(ORACLE)
 
 ## The engine against zita-convolver, in turn on the same matrix; fails where a goal is missed. Wants a quiet machine.
@@ -247,10 +282,12 @@ bench:
 
 ## What the terminal view and the web page cost the callback, in turn with and without them. Wants a quiet machine.
 views: PACKAGES = tmux curl gcc
-views: install-packages $(PROGRAM)
+views: install-packages build
 	@/usr/bin/python3 tools/views.py $(PROGRAM)
 
+## The program, optimised as a whole, into .build/pinna.
 build: $(PROGRAM)
+	@ln -sf static/release/pinna .build/pinna
 
 ## Installs Pinna below PREFIX. BINARY names one that is built already, DESTDIR a folder for packages.
 PREFIX ?= /usr/local
@@ -311,7 +348,7 @@ $(PROGRAM): Package.swift $(shell find Sources -type f)
 	@sh tools/install-packages
 	@echo "== Building Pinna (the first time takes some minutes)"
 	swift build -c release --product pinna --static-swift-stdlib --disable-local-rpath --scratch-path .build/static
-	ln -sf static/release/pinna $@ && touch $@
+	touch $@
 
 ## The plug-in for LV2 hosts, which `pinna export --to lv2` puts into bundles.
 plugin: $(LIBRARY)
