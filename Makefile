@@ -4,7 +4,7 @@ ORACLE ?= ../shared/oracle
 
 # What `make run` builds, and the gate with it: rooms that compute no samples are not optimised (Package.swift), which takes
 # half the time.
-QUICKLY = PINNA_QUICK_BUILD=1 swift build -c release -debug-info-format none
+QUICKLY = env PINNA_QUICK_BUILD=1 swift build -c release -debug-info-format none
 
 # What is installed and packaged: optimised as a whole, with Swift's libraries in it.
 PROGRAM = .build/static/release/pinna
