@@ -142,8 +142,8 @@ soak: export PINNA_ENDURANCE_SECONDS ?= 7200
 soak: PACKAGES = sox
 soak: install-packages sanitize-live
 	PINNA_SEQUENCES=10000000 $(TESTS) --filter RandomSequenceTests
-	$(TESTS) --filter LiveTests.*EnduranceTests
-	PINNA_MEMORY_SECONDS=600 $(TESTS) --filter LiveTests.*MemoryTests
+	$(TESTS) --filter 'LiveTests.*EnduranceTests'
+	PINNA_MEMORY_SECONDS=600 $(TESTS) --filter 'LiveTests.*MemoryTests'
 
 ## The same in PipeWire's: ten minutes each of everything at random, and of memory.
 soak-pipewire: export PINNA_NIGHTLY = 1
@@ -151,7 +151,7 @@ soak-pipewire: PACKAGES = pipewire pipewire-jack pipewire-bin
 soak-pipewire: install-packages
 	$(QUICKLY) --build-tests
 	PINNA_PIPEWIRE_SECONDS=600 pw-jack $(TESTS) --filter PipeWireEnduranceTests
-	PINNA_MEMORY_SECONDS=600 pw-jack $(TESTS) --filter LiveTests.*MemoryTests
+	PINNA_MEMORY_SECONDS=600 pw-jack $(TESTS) --filter 'LiveTests.*MemoryTests'
 
 ## Faults planted in the state machine, each of which ControlTests must notice.
 mutations: install-packages
@@ -236,7 +236,7 @@ faults: install-packages
 	  "$$(test $$verdict = kept && echo no report || echo reports)" $$verdict >>$(FAULTS).log; \
 	  else echo "faults: the fuzzers were not built, and no packet was sent: see $(FAULTS)-packets.txt" >>$(FAULTS).txt; fi
 	@echo "== $$(date +%T) Three sanitizers"
-	@$(MAKE) --no-print-directory sanitize >$(FAULTS)-sanitizers.txt 2>&1 && verdict=kept || verdict=BROKEN; \
+	@{ tools/tests engine && $(MAKE) --no-print-directory sanitize; } >$(FAULTS)-sanitizers.txt 2>&1 && verdict=kept || verdict=BROKEN; \
 	  printf 'R27\tengine and queues under RTSan, TSan, ASan\t%s\tclean\t%s\n' \
 	  $$(test $$verdict = kept && echo clean || echo reports) $$verdict >>$(FAULTS).log
 	@echo "== $$(date +%T) What was promised, and what came of it"
