@@ -39,6 +39,12 @@ let isQuick = Context.environment["PINNA_QUICK_BUILD"] != nil
 /// Programs that no test runs; with PINNA_PROGRAMS set they are built.
 let programs = ["figure-table", "adaptive-scenes"]
 
+/// Tests that design filters from nothing. The gate builds them where something that they test has changed (tools/due); with
+/// PINNA_WITHOUT_DESIGNS set they are left out.
+let designTests = [
+  "FilterDesignTests", "ArrayCheckTests", "SimulationTests", "AdaptationTests", "RenderingTests",
+]
+
 #if arch(x86_64)
   let faster = [
     fasterKernels("KernelsV3", level: "v3", lanes: 8), fasterKernels("KernelsV4", level: "v4", lanes: 16),
@@ -170,20 +176,16 @@ let package = Package(
         "Text", "CSockets", "Acoustics", "JackClient", "Messages", "Presets", "Processor", "Recording",
         "Threads",
       ]),
-    // The web page of a running Pinna, served by a process of its own.
+    // The page's files, as bytes of the program (C's #embed: as Swift they take ten seconds to compile), and
+    .target(name: "PageResources"),
+    // the web page of a running Pinna, served by a process of its own.
     .target(
       name: "WebPage",
       dependencies: [
-        "CMicrohttpd", "CSockets", "Plots", "Acoustics", "AudioFiles", "Messages", "Presets", "Recording",
-        "Threads",
+        "PageResources", "CMicrohttpd", "CSockets", "Plots", "Acoustics", "AudioFiles", "Messages", "Presets",
+        "Recording", "Threads",
       ],
-      resources: [
-        .embedInCode("Resources/page.html"), .embedInCode("Resources/page.css"),
-        .embedInCode("Resources/page.js"), .embedInCode("Resources/controls.js"),
-        .embedInCode("Resources/drawings.js"), .embedInCode("Resources/feeds.js"),
-        .embedInCode("Resources/looks.js"), .embedInCode("Resources/poses.js"),
-        .embedInCode("Resources/takes.js"), .embedInCode("Resources/icon.svg"),
-      ]),
+      exclude: ["Resources"]),
     // The terminal view of a running Pinna.
     .target(
       name: "Monitor",
@@ -410,7 +412,8 @@ let package = Package(
       name: "DocsTests",
       dependencies: ["session-programs", "LiveSupport", "TestSupport", "Presets", "Acoustics"],
       swiftSettings: waiting),
-  ]
+  ],
+  cLanguageStandard: .c2x
 )
 
 package.targets += faster
@@ -419,6 +422,9 @@ for target in package.targets where isQuick && roomsWithoutSound.contains(target
   target.swiftSettings = (target.swiftSettings ?? []) + waiting
 }
 if Context.environment["PINNA_PROGRAMS"] == nil { package.targets.removeAll { programs.contains($0.name) } }
+if Context.environment["PINNA_WITHOUT_DESIGNS"] != nil {
+  package.targets.removeAll { designTests.contains($0.name) }
+}
 
 // Rooms with a README, of which SwiftPM would warn.
 let explained = [
