@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(
-    "all stereo cases of phone5 come out right while one engine changes from case to case; --keep keeps the sound",
+    "every second stereo case of phone5 comes out right while one engine changes from case to case; --keep keeps the sound",
     .long
   )
   func phone() throws {
@@ -39,7 +39,7 @@ import Testing
     #expect(outcome.status == 0, "\(outcome)")
     let json = try outcome.json()
     #expect(json["offline"] as? Bool == true && json["take"] is NSNull && json["refused"] is NSNull)
-    #expect(json["right"] as? Bool == true && (json["cases"] as? [Any])?.count == 8)
+    #expect(json["right"] as? Bool == true && (json["cases"] as? [Any])?.count == 4)
     #expect(json["picture"] as? String == folder + "/demo.png")
     #expect(home.contents("kept") == ["demo.png", "microphones.wav", "outputs.wav"])
     #expect(try picture(folder + "/demo.png"))
