@@ -2,9 +2,7 @@
 # Where the numpy oracle is: it judges exported filters on an array manifold of its own.
 ORACLE ?= ../shared/oracle
 
-# What `make run` builds, and the gate with it: rooms that compute no samples are not optimised (Package.swift), which takes
-# half the time.
-QUICKLY = env PINNA_QUICK_BUILD=1 swift build -c release -debug-info-format none
+QUICKLY = tools/quickly
 
 # What is installed and packaged: optimised as a whole, with Swift's libraries in it.
 PROGRAM = .build/static/release/pinna
@@ -32,14 +30,19 @@ run: install-packages
 
 STEP = @sh tools/step
 
+# Suites that design filters from nothing.
+DESIGNS = FilterDesignTests ArrayCheckTests SimulationTests AdaptationTests RenderingTests
+# Parts of tools/tests; the longest first.
+WITHOUT_SERVER = rooms engine verbs-0 verbs-1 verbs-2 verbs-3 verbs-4 verbs-5 offline-0 offline-1 offline-2 offline-3 documents
+
 ## What a change must pass while it is made: everything that needs no server, but for long tests (PINNA_QUICK=0: these, too)
 ## and tests that design filters from nothing.
 check: export PINNA_QUICK ?= 1
 check: install-packages
 	@$(BEGIN)
 	$(STEP) "Style" $(MAKE) --no-print-directory lint
-	$(STEP) "Build with tests" $(QUICKLY) --build-tests
-	$(STEP) "Tests without a server" tools/tests rooms engine verbs-0 verbs-1 verbs-2 offline-0 offline-1 offline-2
+	$(STEP) "Build with tests" env PINNA_WITHOUT_DESIGNS=1 $(QUICKLY) --build-tests
+	$(STEP) "Tests without a server" tools/tests $(filter-out documents,$(WITHOUT_SERVER))
 	@$(TIMES)
 
 ## Everything that a change must pass. sox reads takes strictly, ambix-info and sndfile-info B-format; jconvolver and
@@ -53,15 +56,13 @@ test: OPTIONAL = $(ARM64) ardour
 test: install-packages
 	@$(BEGIN)
 	$(STEP) "Style" $(MAKE) --no-print-directory lint
-	$(STEP) "Build with tests" $(QUICKLY) --build-tests
-	$(STEP) "Tests without a server" tools/tests rooms engine verbs-0 verbs-1 verbs-2
-	$(STEP) "Pinna without a server" tools/tests offline-0 offline-1 offline-2
+	@tools/due "Designs from nothing" "$(DESIGNS)" "" && touch .build/designs || rm -f .build/designs
+	$(STEP) "Build with tests" env $$(test -e .build/designs || echo PINNA_WITHOUT_DESIGNS=1) $(QUICKLY) --build-tests
+	$(STEP) "Tests without a server" tools/tests $(WITHOUT_SERVER)
 	@sh tools/free-places
 	$(STEP) "Pinna in JACK's graph" tools/tests live
 	$(STEP) "Pinna in PipeWire's graph" tools/tests pipewire
-	$(STEP) "Documents: tables, commands and output" tools/tests documents
-	@tools/due "Designs from nothing" "FilterDesignTests ArrayCheckTests SimulationTests AdaptationTests RenderingTests" "" \
-	  tools/tests designs-0 designs-1
+	@test ! -e .build/designs || sh tools/step "Designs from nothing" tools/tests designs-0 designs-1
 	@tools/due "Proof of the callback by the compiler" "JackClient LV2Plugin" "" $(MAKE) --no-print-directory prove
 	@tools/due "The engine for arm64, emulated" "Realtime Kernels" "tools/arm64 Tests/ARM64" \
 	  sh -c 'tools/arm64 build && tools/arm64 test'
@@ -129,8 +130,7 @@ nightly-tests: export PINNA_NIGHTLY = 1
 nightly-tests: export PINNA_QUICK = 0
 nightly-tests: install-packages
 	$(QUICKLY) --build-tests
-	tools/tests verbs-0 verbs-1 verbs-2
-	tools/tests offline-0 offline-1 offline-2
+	tools/tests $(filter verbs-% offline-%,$(WITHOUT_SERVER))
 	tools/tests live
 	tools/tests pipewire
 
