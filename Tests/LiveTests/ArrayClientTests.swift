@@ -32,17 +32,22 @@ extension LiveTests {
       try client.activate()
       #expect(waitUntil(seconds: 5) { client.periodsRun > 20 })
       kill(server.pid, SIGSTOP)
-      // One more period at most is under way, and nothing reports when it has ended.
-      usleep(200_000)
-      let stalled = client.periodsRun
+      // One more period at most is under way, and nothing reports when it has ended: the count stands still.
+      var stalled = -1
+      let standsStill = waitUntil(seconds: 10, every: 200) {
+        let before = stalled
+        stalled = client.periodsRun
+        return stalled == before
+      }
+      #expect(standsStill)
       let look = ContinuousClock().measure {
         for _ in 0..<100 {
           _ = (client.period, client.sampleRate, client.xruns, client.dspLoad, client.isServerGone)
         }
       }
       // Time for sixty more periods, if the server ran.
-      usleep(300_000)
-      #expect(client.periodsRun == stalled && !client.isServerGone && look < .milliseconds(50), "\(look)")
+      let runsOn = waitUntil(seconds: 0.3) { client.periodsRun != stalled }
+      #expect(!runsOn && !client.isServerGone && look < .milliseconds(50), "\(look)")
       kill(server.pid, SIGCONT)
       #expect(waitUntil(seconds: 5) { client.periodsRun > stalled + 20 })
       let conductor = try JackConnection(name: "conductor", server: server.name)
@@ -138,10 +143,7 @@ extension LiveTests {
         try #require(waitUntil(seconds: 5) { first.statistics.frames > 0 })
         let threads = Threads()
         let pid = server.pid
-        threads.start {
-          usleep(UInt32(delay))
-          kill(pid, SIGKILL)
-        }
+        threads.start { kill(pid, afterMicroseconds: delay) }
         let began = ContinuousClock.now
         do throws(JackError) {
           client.adopt(

@@ -56,15 +56,14 @@ extension LiveTests {
     func footprintAtRest(_ graph: LiveGraph) throws -> Footprint {
       try #require(try graph.pinna("preset", "use", "phone5").status == 0)
       try #require(graph.requestPeriod(1024))
-      var last = try Footprint(graph.program.pid)
-      try #require(
-        try waitUntil(seconds: 20) {
-          usleep(500_000)
-          let before = last
-          last = try Footprint(graph.program.pid)
-          return last == before
-        }, "it does not come to rest: \(last)")
-      return last
+      var last: Footprint?
+      let isAtRest = try waitUntil(seconds: 20, every: 500) {
+        let before = last
+        last = try Footprint(graph.program.pid)
+        return last == before
+      }
+      try #require(isAtRest, "it does not come to rest: \(last as Any)")
+      return try #require(last)
     }
 
     /// Counts the frames of a take's first microphone that are neither in place nor in a gap.
@@ -128,13 +127,11 @@ extension LiveTests {
           case 10..<14:
             step("take")
             let path = try graph.startTake()
-            usleep(UInt32.random(in: 10_000...1_500_000, using: &noise))
+            try clock!.wait(frames: Int.random(in: 480...72_000, using: &noise))
             if noise.next() % 4 == 0 {
               step("standstill")
-              kill(graph.server.pid, SIGSTOP)
-              usleep(UInt32.random(in: 10_000...1_500_000, using: &noise))
-              kill(graph.server.pid, SIGCONT)
-              usleep(100_000)
+              suspend(graph.server.pid, seconds: Double.random(in: 0.01...1.5, using: &noise))
+              try clock!.wait(frames: 4800)
             }
             let stop = try graph.pinna("record", "stop")
             #expect([0, 7].contains(stop.status), "\(stop), seed \(seed)")
@@ -151,7 +148,7 @@ extension LiveTests {
             let isRecording = noise.next() % 2 == 0
             step("server killed\(isRecording ? " in a take" : "")")
             let path = isRecording ? try graph.startTake() : nil
-            usleep(UInt32.random(in: 0...300_000, using: &noise))
+            try clock!.wait(frames: Int.random(in: 0...14_400, using: &noise))
             clock = nil
             graph.killServer()
             try #require(try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "gone" })

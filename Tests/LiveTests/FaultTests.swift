@@ -36,7 +36,7 @@ extension LiveTests {
       var last = first
       let listener = try LoopListener(server: graph.server.name, source: "pinna:out_left", length: 47 * 1024)
       try graph.freewheel {
-        usleep(100_000)
+        try player.wait(frames: 10 * 47 * 1024)
         listener.listen()
         // Warm after a tenth of the hours, or two seconds.
         let start = ContinuousClock.now
@@ -76,11 +76,11 @@ extension LiveTests {
         try graph.pinna("record", "start", "--raw", "--json").json()["take"] as? String)
       for period in [4096, 64, 4096, 64, 4096, 64] {
         #expect(graph.requestPeriod(period))
-        usleep(250_000)
+        try player.wait(frames: 12_000)
       }
       let frames = try #require(try graph.pinna("record", "stop", "--json").json()["frames"] as? Int)
       #expect(try graph.status()["unpreparedPeriods"] as? Int == 0)
-      usleep(100_000)
+      try recorder.wait(frames: 4800)
       let take = try AudioClip(path: path)
       let raw = try AudioClip(path: path.replacing(".wav", with: "-microphones.wav"))
       #expect(take.frames == frames && raw.frames == frames && frames > 48_000)
@@ -179,7 +179,7 @@ extension LiveTests {
             $0.contains(sentence) && $0.contains("rtprio")
           }
         })
-      usleep(300_000)
+      try FrameClock(server: name).wait(frames: 14_400)
       let reports = pinna.errorText.components(separatedBy: sentence).count - 1
       #expect(reports == 1)
       Faults.report(

@@ -19,9 +19,10 @@ extension LiveTests {
           try PinnaHome.binary(), words + ["--server", graph.server.name], environment: graph.home.environment
         )
       }
-      sleep(2)
       for program in programs {
-        #expect(program.isRunning, "\(program.errorText)")
+        // The thread that waits for the server.
+        let isWaiting = waitUntil(seconds: 60) { program.hasThread("pinna asks JACK") || !program.isRunning }
+        #expect(isWaiting && program.isRunning, "\(program.errorText)")
         if let signal { program.signal(signal) }
       }
       for program in programs {

@@ -42,7 +42,8 @@ extension LiveTests {
       let players = try (1...4).map {
         try SignalPlayer(name: "tap-\($0)", server: server.name, channels: [Self.click])
       }
-      defer { withExtendedLifetime(players) {} }
+      let clock = try FrameClock(server: server.name)
+      defer { withExtendedLifetime((players, clock)) {} }
       let program = try Program(
         PinnaHome.binary(),
         ["array", "check", "--device", file, "--live", "--guided", "--server", server.name] + options,
@@ -53,7 +54,7 @@ extension LiveTests {
           !program.isRunning || program.errorText.contains("tap on \(name)\n")
         }
         try #require(isAsked && program.isRunning, "\(program.errorText)")
-        usleep(400_000)
+        try clock.wait(frames: 19_200)
         if let channel { players[channel].start() }
       }
       return try #require(program.wait(seconds: 30))

@@ -13,24 +13,21 @@ extension LiveTests {
   @Suite("Memory after many rates and devices") struct MemoryTests {
     typealias Footprint = EnduranceTests.Footprint
 
-    private func awaitServer(_ graph: LiveGraph) throws {
-      // The filters for another rate are read, or designed.
-      try #require(
-        try waitUntil(seconds: 300) { try graph.status()["server"] as? String == "running" },
-        "\(graph.program.errorText.suffix(1000))")
-    }
-
     /// Another rate: PipeWire changes it under its clients, a JACK server is replaced.
     private func change(rate: Int, _ graph: LiveGraph) throws {
       if let pipeWire = graph.pipeWire {
         try pipeWire.set("clock.force-rate", rate)
-        usleep(300_000)
       } else {
         graph.killServer()
         try #require(try waitUntil(seconds: 10) { try graph.status()["server"] as? String == "gone" })
         try graph.restartServer(sampleRate: rate, period: 1024)
       }
-      try awaitServer(graph)
+      // The filters for another rate are read, or designed.
+      try #require(
+        try waitUntil(seconds: 300) {
+          let status = try graph.status()
+          return status["sampleRate"] as? Int == rate && status["server"] as? String == "running"
+        }, "\(graph.program.errorText.suffix(1000))")
     }
 
     private func change(period: Int, _ graph: LiveGraph) throws {
@@ -39,6 +36,7 @@ extension LiveTests {
       } else {
         #expect(graph.requestPeriod(period))
       }
+      try #require(try waitUntil(seconds: 10) { try graph.status()["period"] as? Int == period })
     }
 
     /// - Returns: whether it was used. Where the rate changes meanwhile, it is refused, or superseded.
@@ -53,16 +51,16 @@ extension LiveTests {
       try change(rate: 48_000, graph)
       try change(period: 1024, graph)
       try #require(try waitUntil(seconds: 20) { try graph.pinna("preset", "use", "phone5").status == 0 })
-      var last = try Footprint(graph.program.pid)
-      try #require(
-        try waitUntil(seconds: 30) {
-          usleep(700_000)
-          let before = last
-          last = try Footprint(graph.program.pid)
-          return last.threads == before.threads && last.descriptors == before.descriptors
-            && abs(last.memory - before.memory) < 256
-        }, "it does not come to rest: \(last)")
-      return last
+      var last: Footprint?
+      let isAtRest = try waitUntil(seconds: 30, every: 700) {
+        let now = try Footprint(graph.program.pid)
+        defer { last = now }
+        guard let before = last else { return false }
+        return now.threads == before.threads && now.descriptors == before.descriptors
+          && abs(now.memory - before.memory) < 256
+      }
+      try #require(isAtRest, "it does not come to rest: \(last as Any)")
+      return try #require(last)
     }
 
     @Test(
@@ -90,7 +88,6 @@ extension LiveTests {
           rates += 1
         case rateShare..<8:
           try change(period: [64, 256, 1024, 2048].randomElement(using: &noise)!, graph)
-          usleep(50_000)
           quanta += 1
         case 8..<12:
           if try use(["phone5", "pair", "tetramic", "uma8"].randomElement(using: &noise)!, graph) {
@@ -98,7 +95,11 @@ extension LiveTests {
           }
         default:
           let path = try graph.startTake()
-          usleep(200_000)
+          // A take that has ended by itself has no frames in the status.
+          try #require(
+            try waitUntil(seconds: 60) {
+              (try graph.status()["take"] as? [String: Any])?["frames"] as? Int ?? .max >= 9600
+            })
           let stop = try graph.pinna("record", "stop")
           #expect([0, 3, 7].contains(stop.status), "\(stop), seed \(seed)")
           for ending in [".wav", "-microphones.wav", ".json"] { unlink(path.replacing(".wav", with: ending)) }

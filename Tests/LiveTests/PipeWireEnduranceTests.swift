@@ -49,7 +49,8 @@ extension LiveTests {
       var (takes, paths, rates, quanta, wrong) = (0, [String](), 0, 0, 0)
       var isRecording = false
       var memory: [Int] = []
-      let start = ContinuousClock.now
+      // Tenths of a second of sound.
+      var (rate, due) = (48_000, try clock.played())
       for tenth in 0..<Int(seconds * 10) {
         if tenth % 10 == 3 {
           try pipeWire.set(
@@ -57,7 +58,8 @@ extension LiveTests {
           quanta += 1
         }
         if tenth % 70 == 65 {
-          try pipeWire.set("clock.force-rate", [44100, 48000, 96000].randomElement(using: &noise)!)
+          rate = [44100, 48000, 96000].randomElement(using: &noise)!
+          try pipeWire.set("clock.force-rate", rate)
           rates += 1
         }
         // Takes of 3 s every 10 s.
@@ -75,8 +77,8 @@ extension LiveTests {
         if !isRecording { sender.send("/pinna/set/orientation", orientations.randomElement(using: &noise)!) }
         while sender.reply(seconds: 0) != nil {}
         if tenth % 100 == 99 { memory.append(try Self.residentMemory(graph.program.pid)) }
-        let left = start + .milliseconds(100 * (tenth + 1)) - .now
-        if left > .zero { usleep(UInt32(left / .microseconds(1))) }
+        due += rate / 10
+        try clock.wait(frames: due - clock.played())
       }
       if isRecording { _ = try graph.pinna("record", "stop") }
       try clock.wait(frames: 48_000)

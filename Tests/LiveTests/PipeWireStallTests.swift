@@ -64,7 +64,10 @@ extension LiveTests {
       let path = try graph.startTake()
       try graph.waitForTake(frames: 24_000)
       kill(graph.server.pid, SIGSTOP)
-      sleep(10)
+      let stopped = ContinuousClock.now
+      // A helper process tries to get periods for the first time, and ends by itself.
+      try #require(waitUntil(seconds: 20, every: 100) { !Self.probes(graph).isEmpty })
+      _ = waitUntil(seconds: 20, every: 100) { .now - stopped >= .seconds(10) && Self.probes(graph).isEmpty }
       let state = try graph.status()["server"] as? String
       let probes = Self.probes(graph)
       kill(graph.server.pid, SIGCONT)
@@ -97,7 +100,7 @@ extension LiveTests {
       let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
       return processes.filter { pid in
         let line = try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8)
-        return line?.split(separator: "\0").dropFirst() == ["--probe-periods", Substring(graph.server.name)]
+        return line?.split(separator: "\0").dropFirst() == ["--probe-server", Substring(graph.server.name)]
       }
     }
   }

@@ -170,7 +170,7 @@ extension LiveTests {
         try #require(try graph.pinna("set", "--pattern", pattern, "--gain", "\(-round)").status == 0)
         others!.player.start()
         let path = round % 2 == 0 ? nil : try graph.startTake()
-        usleep(UInt32(noise.next() % 1_000_000))
+        try others!.player.wait(frames: Int(noise.next() % 48_000))
         graph.killServer()
         if let path {
           takes += 1

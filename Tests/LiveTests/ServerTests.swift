@@ -74,7 +74,7 @@ extension LiveTests {
       player = nil
       recorder = nil
       // Pinna looks for the server all this time.
-      sleep(1)
+      #expect(try !waitUntil(seconds: 1, every: 20) { try graph.status()["server"] as? String != "gone" })
       let up = try graph.restartServer()
       _ = timeUntil { graph.hasPort("pinna:out_right") && graph.hasPort("pinna:top") }
       let back = ContinuousClock.now - up

@@ -1,5 +1,6 @@
 import Acoustics
 import Foundation
+import JackTools
 import LiveSupport
 import Messages
 import Simulation
@@ -76,15 +77,16 @@ extension LiveTests {
       }
     }
 
-    /// Sends a change every 20 ms for the whole soak and calls `everySecond` in between.
-    func soak(_ graph: LiveGraph, everySecond: (Int) throws -> Void = { _ in }) throws -> Tally {
+    /// Sends a change every 20 ms of the player's sound for the whole soak and calls `everySecond` in between.
+    func soak(
+      _ graph: LiveGraph, _ player: SignalPlayer, everySecond: (Int) throws -> Void = { _ in }
+    ) throws -> Tally {
       let sender = try graph.sender()
       var noise = SeededNoise(seed: 20)
       var tally = Tally()
-      let start = ContinuousClock.now
+      let start = player.framesPlayed
       var seconds = 0
-      while ContinuousClock.now - start < .seconds(soakSeconds) {
-        let next = start + .milliseconds(20 * (tally.sent + 1))
+      while player.framesPlayed - start < Int(soakSeconds * 48_000) {
         sender.send(change(&noise).packet)
         tally.sent += 1
         while let reply = sender.reply(seconds: 0) { tally.count(reply) }
@@ -92,8 +94,7 @@ extension LiveTests {
           seconds += 1
           try everySecond(seconds)
         }
-        let left = next - ContinuousClock.now
-        if left > .zero { usleep(UInt32(left / .microseconds(1))) }
+        try player.wait(frames: start + 960 * tally.sent - player.framesPlayed)
       }
       while tally.answered < tally.sent, let reply = sender.reply(seconds: 2) { tally.count(reply) }
       return tally
@@ -116,7 +117,7 @@ extension LiveTests {
       let tally = try graph.freewheel {
         player.start()
         try player.wait(frames: 9600)
-        return try soak(graph)
+        return try soak(graph, player)
       }
       expectAllAnswered(tally)
       let sound = recorder.everything
@@ -163,7 +164,7 @@ extension LiveTests {
         let maps = try Program.run("/bin/cat", ["/proc/\(graph.program.pid)/maps"]).output
         #expect(maps.contains("librtsan"), "Pinna does not run under RealtimeSanitizer")
       }
-      let tally = try soak(graph) { second in
+      let tally = try soak(graph, player) { second in
         #expect(graph.requestPeriod(periods[second % periods.count]))
       }
       expectAllAnswered(tally)

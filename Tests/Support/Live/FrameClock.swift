@@ -69,13 +69,16 @@ public final class FrameClock {
   /// The server's frame time, modulo the clock's range.
   public func now() throws -> Int { try number("now") & 0x7F_FFFF }
 
+  /// The frames that the clock has played.
+  public func played() throws -> Int { try number("played") }
+
   /// Waits until the clock has played `frames` more. The server's frame time is no measure: it runs ahead
   /// while a period is late.
   public func wait(frames: Int) throws {
-    var played = try number("played")
+    var played = try played()
     let end = played + frames
     let isOver = try waitUntil(seconds: 60) {
-      played = try number("played")
+      played = try self.played()
       return played >= end
     }
     guard isOver else { throw SupportError("the clock has played \(played) frames after 60 s, not \(end)") }

@@ -83,11 +83,7 @@ public final class Program {
   public func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
   /// Stops the program for so long, as a machine that sleeps does.
-  public func suspend(seconds: Double) {
-    signal(SIGSTOP)
-    usleep(UInt32(seconds * 1e6))
-    signal(SIGCONT)
-  }
+  public func suspend(seconds: Double) { LiveSupport.suspend(pid, seconds: seconds) }
 
   public var errorText: String { text("error") }
   /// Standard output so far.
@@ -142,11 +138,33 @@ extension Program {
   public func openDescriptors() throws -> Int {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
   }
+
+  /// Whether the running program has a thread of that name, of at most 15 bytes.
+  public func hasThread(_ name: String) -> Bool {
+    let folder = "/proc/\(pid)/task"
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return threads.contains {
+      (try? String(contentsOfFile: "\(folder)/\($0)/comm", encoding: .utf8)) == name + "\n"
+    }
+  }
 }
 
 public struct SupportError: Error, CustomStringConvertible {
   public let description: String
   public init(_ description: String) { self.description = description }
+}
+
+/// Stops a process for so long, as a machine that sleeps does. This time is what a test does, not what it waits for.
+public func suspend(_ pid: Int32, seconds: Double) {
+  kill(pid, SIGSTOP)
+  usleep(UInt32(seconds * 1e6))
+  kill(pid, SIGCONT)
+}
+
+/// Kills a process at a moment that a test has chosen, so long from now.
+public func kill(_ pid: Int32, afterMicroseconds delay: Int) {
+  usleep(UInt32(delay))
+  kill(pid, SIGKILL)
 }
 
 /// Polls every few milliseconds. Returns false if `condition` did not come true within `seconds`.
