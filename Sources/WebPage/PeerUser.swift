@@ -15,7 +15,7 @@ package enum PeerUser {
   static var isKnown: Bool { access(tables[0], R_OK) == 0 }
 
   /// Whether a program of this user made the connection from `peer` to `port` of 127.0.0.1, and still holds it.
-  static func isOurs(_ peer: UnsafePointer<sockaddr>, to port: UInt16) -> Bool {
+  package static func isOurs(_ peer: UnsafePointer<sockaddr>, to port: UInt16) -> Bool {
     let address = peer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { $0.pointee }
     guard address.sin_family == sa_family_t(AF_INET) else { return false }
     return user(from: address.sin_addr.s_addr, UInt16(bigEndian: address.sin_port), to: port) == getuid()

@@ -174,6 +174,17 @@ import Testing
     #expect(grid[0, place.column].style == style)
   }
 
+  @Test("the row Mute shows the mute of the chosen feed, not of main", arguments: [false, true])
+  func mute(ofMain isMuted: Bool) throws {
+    var feeds = Situation.feeds([("anna", .cardioid)])
+    feeds[0]["muted"] = !isMuted
+    var situation = try Situation(["muted": isMuted, "feeds": feeds])
+    func row(_ isMuted: Bool) -> String { "Mute         " + (isMuted ? "MUTED" : "off") }
+    #expect(situation.grid().contains(row(isMuted)), "\(situation.grid().text)")
+    situation.press("f")
+    #expect(situation.grid().contains(row(!isMuted)), "\(situation.grid().text)")
+  }
+
   @Test("64 microphones all have a meter, at every size", arguments: sizes)
   func manyMicrophones(width: Int, height: Int) throws {
     let names = (1...64).map { "microphone-\($0)" }

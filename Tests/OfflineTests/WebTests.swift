@@ -54,7 +54,7 @@ extension OfflineTests {
     }
 
     @Test(
-      "during a take every control is refused with the take's name; afterwards its file can be played in parts"
+      "during a take every control is refused with the take's name; afterwards its file can be played in parts, and is listed first among the newest hundred"
     )
     func takes() throws {
       let graph = try Self.graph()
@@ -80,6 +80,16 @@ extension OfflineTests {
         try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
       #expect(part.headers["content-range"] == "bytes 0-3/\(size)")
       #expect(try visitor.ask("GET", "/takes/\(name)", ["Range": "bytes=\(size)-"]).status == 416)
+      for number in 100..<200 {
+        for ending in ["wav", "json"] {
+          try FileManager.default.linkItem(
+            atPath: path.replacing(".wav", with: ".\(ending)"),
+            toPath: "\(graph.home.takesFolder)/1999-\(number).\(ending)")
+        }
+      }
+      let newest = try visitor.ask("GET", "/takes").json()["takes"] as? [[String: Any]]
+      #expect(
+        newest?.map { $0["name"] as? String } == [name] + (101..<200).reversed().map { "1999-\($0).wav" })
     }
 
     @Test(

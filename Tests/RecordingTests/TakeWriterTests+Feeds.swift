@@ -178,7 +178,12 @@ extension TakeWriterTests {
     try startFeeds()
     var stall = Timing()
     stall.skippedFrames = 90 * 48_000
-    let result = try take(try feedWriter { $0.splitMegabytes = 40 }, periods: 20, timing: [10: stall])
+    let writer = try feedWriter {
+      $0.splitMegabytes = 40
+      // Longer than 40 MB: the smaller limit counts.
+      $0.splitMinutes = 2
+    }
+    let result = try take(writer, periods: 20, timing: [10: stall])
     // The widest file has four channels of 4 bytes.
     #expect(result.sidecar.files.map(\.frames).dropLast().allSatisfy { $0 == (40_000_000 - 4096 - 512) / 16 })
     #expect(result.sidecar.files.count == 2)

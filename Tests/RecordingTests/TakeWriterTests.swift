@@ -235,7 +235,12 @@ import Testing
     var stall = Timing()
     // A single stall of three and a half minutes.
     stall.skippedFrames = 210 * 48_000
-    let result = try take(try writer { $0.splitMinutes = minutes }, periods: 20, timing: [10: stall])
+    let writer = try writer {
+      $0.splitMinutes = minutes
+      // Longer than two minutes: the smaller limit counts.
+      if minutes == 2 { $0.splitMegabytes = 100 }
+    }
+    let result = try take(writer, periods: 20, timing: [10: stall])
     let document = try sidecar(result)
     let length = 20 * Self.period + 210 * 48_000
     let segment = minutes * 60 * 48_000

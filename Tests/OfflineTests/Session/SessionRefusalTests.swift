@@ -59,15 +59,23 @@ extension OfflineTests {
       #expect(kinds.union(["unsupported", "noServer", "notRunning"]) == SessionError.kinds)
     }
 
-    @Test("combinations that do not fit, and requests without a JACK server or without Pinna, are refused")
+    @Test(
+      "combinations that do not fit, and requests without a JACK server or without Pinna, are refused, and the route stays free"
+    )
     func circumstances() throws {
       let graph = try OfflineGraph(preset: "linear8", captures: 8)
       try graph.playNoise()
-      let session = try graph.activeSession()
+      let session = graph.session()
+      try session.setCategory(.playAndRecord)
       let front = try session.source("Front")
       try front.setPreferredPolarPattern(.stereo)
-      try session.setPreferredInputOrientation(.portrait)
+      try session.setPreferredInputOrientation(.landscapeLeft)
       try session.activeInput?.setPreferredDataSource(front)
+      // Refused after the route was claimed.
+      #expect(try graph.expectUnchanged(session) { try session.setActive(true) }?.kind == "unsupported")
+      #expect(try graph.status()["controller"] as? String == nil)
+      try session.setPreferredInputOrientation(.portrait)
+      try session.setActive(true)
       try graph.expectSameSound {
         let error = try graph.expectUnchanged(session) {
           try session.setPreferredInputOrientation(.landscapeLeft)
