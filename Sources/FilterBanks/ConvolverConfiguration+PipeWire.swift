@@ -61,7 +61,7 @@ extension ConvolverConfiguration {
   func filterChain(_ part: Part, place: Int = 0, target: String?) -> [String] {
     let graph = PipeWireGraph(
       part, microphones: microphones.count, folder: folder,
-      latency: Double(bank.delayFrames) / Double(bank.sampleRate))
+      latency: banks.map { Double($0.delayFrames) / Double($0.sampleRate) }.max()!)
     let title = "\(device.title), \(part.name ?? part.filterCase.polarPattern.rawValue)"
     let node = "pinna-\(device.name)-\(part.name ?? String(part.wav.dropLast(".wav".count)))"
     let ofFeed = part.name.map { ", \($0)" } ?? ""
@@ -129,7 +129,7 @@ private struct PipeWireGraph {
   /// - Parameters:
   ///   - microphones: their number.
   ///   - folder: of the WAV files.
-  ///   - latency: of the filters, in seconds.
+  ///   - latency: of the filters, in seconds; at several rates, the longest.
   init(_ part: ConvolverConfiguration.Part, microphones: Int, folder: String, latency: Double) {
     let files = part.wavs.map { ConvolverConfiguration.quoted("\(folder)/\($0)") }
     let file = files.count == 1 ? files[0] : "[ \(files.joined(separator: " ")) ]"

@@ -54,12 +54,15 @@ struct ConvolverConfiguration {
   }
 
   let device: Device
-  let bank: FilterBank
-  /// Of the WAV files, in hertz: the bank's first.
-  let sampleRates: [Int]
+  /// One for each sample rate.
+  let banks: [FilterBank]
   /// The absolute path of the folder that the configuration and the WAV files will be in.
   let folder: String
   let parts: [Part]
+
+  var bank: FilterBank { banks[0] }
+  /// Of the WAV files, in hertz.
+  var sampleRates: [Int] { banks.map(\.sampleRate) }
 
   var outputs: [String] { parts.flatMap(\.outputs) }
 
@@ -184,8 +187,7 @@ extension FilterBank {
     }
     func configure(_ parts: [ConvolverConfiguration.Part], _ name: String) throws {
       let configuration = ConvolverConfiguration(
-        device: device, bank: self, sampleRates: [sampleRate] + others.map(\.sampleRate), folder: destination,
-        parts: parts)
+        device: device, banks: [self] + others, folder: destination, parts: parts)
       try Data(configuration.text(for: program).utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
     }
     for at in cases.indices {

@@ -284,17 +284,62 @@ extension LiveTests {
       try check(exported, server)
     }
 
-    /// Plays and records through the running filter-chain of `uma8`.
-    private func check(_ exported: Exported, _ graph: PipeWireGraph) throws {
-      let one = Self.uma8
+    @Test(
+      "WirePlumber makes the filter of its fragment for the card's node, and it plays what Pinna plays",
+      .enabled(
+        if: PipeWireGraph.isPossible, "PipeWire, pipewire-jack, WirePlumber or dbus-daemon is missing"),
+      .enabled(if: PipeWireGraph.takesFragments, "WirePlumber is older than 0.5"), arguments: [44100, 48000])
+    func fragment(rate: Int) throws {
+      let exported = try Exported("wireplumber", Self.uma8, rates: [48000, 44100], at: rate)
+      // WirePlumber lets no other program connect to a hidden node.
+      let text = try String(contentsOfFile: exported.configuration, encoding: .utf8)
+        .replacing("hide-parent = true", with: "hide-parent = false")
+      try exported.home.folder.write(text, to: "config/wireplumber/wireplumber.conf.d/50-pinna.conf")
+      let graph = try PipeWireGraph(exported.home, rate: rate)
+      // In place of the card's node.
+      let channels = (0..<8).map { "AUX\($0)" }.joined(separator: " ")
+      let card = try graph.start(
+        "/usr/bin/pw-cli",
+        [
+          "create-node", "adapter",
+          "{ factory.name=support.null-audio-sink node.name=alsa_input.pinna-uma8.pro-input-0 node.description=card "
+            + "media.class=Audio/Source/Virtual object.linger=true audio.position=[\(channels)] "
+            + "adapter.auto-port-config={ mode=dsp monitor=true position=preserve } }",
+        ])
+      #expect(card.wait(seconds: 10)?.status == 0, "\(card.errorText)")
+      try check(exported, graph, sink: "card")
+    }
+
+    /// Plays and records through the running filter-chain of `uma8`, and looks at the latency that it reports.
+    private func check(
+      _ exported: Exported, _ graph: PipeWireGraph, sink: String = uma8.title + ", microphones"
+    ) throws {
+      let source = "\(Self.uma8.title), \(Self.uma8.pattern)"
       let recorded = try exported.run(
-        exported.microphones.indices.map { "\(one.title), microphones:input_AUX\($0)" },
-        ["\(one.title), \(one.pattern):capture_FL", "\(one.title), \(one.pattern):capture_FR"],
-        graph.jackEnvironment, freewheels: false)
+        exported.microphones.indices.map { "\(sink):input_AUX\($0)" },
+        ["\(source):capture_FL", "\(source):capture_FR"], graph.jackEnvironment, freewheels: false)
       for (delay, residual) in exported.residuals(recorded) {
         print("PipeWire, \(recorded.sampleRate) Hz: \(residual) dB at a delay of \(delay) frames")
         #expect(residual < -100)
       }
+      // It reports a latency while somebody records, from 1.6 on.
+      let recorder = try graph.start(
+        "/usr/bin/pw-record",
+        ["--target", "pinna-uma8-front-stereo-portrait", exported.home.folder.path + "/more.wav"])
+      defer { recorder.stop() }
+      let frames = PipeWireGraph.reportsLatency ? recorded.sampleRate == 44100 ? 59 : 64 : 0
+      var listing = ""
+      let isReported = try waitUntil(seconds: 10) {
+        listing = try Program.run(
+          "/usr/bin/jack_lsp", ["-c", "-l", source], environment: graph.jackEnvironment
+        )
+        .output
+        return listing.split(separator: "\n").count {
+          $0.contains("capture latency = [ \(frames) \(frames) ]")
+        } == 2
+          && listing.contains("pw-record")
+      }
+      #expect(isReported, "\(frames) frames: \(listing)")
     }
   }
 }
@@ -305,6 +350,17 @@ final class PipeWireGraph {
   static let isPossible = [
     "/usr/bin/pipewire", "/usr/bin/wireplumber", "/usr/bin/dbus-daemon", library + "/libjack.so.0",
   ].allSatisfy(FileManager.default.isReadableFile)
+
+  /// Whether WirePlumber is 0.5 or newer.
+  static let takesFragments = access("/usr/share/wireplumber/main.lua.d", F_OK) != 0
+  /// Whether filter-chains report the latency that their configuration names: from 1.6 on.
+  static let reportsLatency: Bool = {
+    let text = (try? Program.run("/usr/bin/pipewire", ["--version"]).output) ?? ""
+    guard let (_, major, minor) = text.firstMatch(of: /libpipewire ([0-9]+)\.([0-9]+)/)?.output else {
+      return false
+    }
+    return (Int(major)!, Int(minor)!) >= (1, 6)
+  }()
 
   private let environment: [String: String]
   private var programs: [Program] = []
