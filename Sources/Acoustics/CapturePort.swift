@@ -4,14 +4,15 @@ public struct CapturePort: Hashable, Sendable {
   public let name: String
   /// Other full names of the port, such as "alsa_pcm:hw:SPK:out1".
   public let aliases: [String]
+  /// The client that the port belongs to.
+  public let client: String
 
-  public init(name: String, aliases: [String] = []) {
+  /// - Parameter client: nil for what stands before the last colon of the name, where no server can be asked.
+  public init(name: String, client: String? = nil, aliases: [String] = []) {
     self.name = name
     self.aliases = aliases
+    self.client = client ?? name.lastIndex(of: ":").map { String(name[..<$0]) } ?? name
   }
-
-  /// The client that the port belongs to: what stands before the last colon of its name.
-  public var client: String { name.lastIndex(of: ":").map { String(name[..<$0]) } ?? name }
 }
 
 extension Device {

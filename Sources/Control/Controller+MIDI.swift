@@ -222,7 +222,8 @@ extension Controller {
       outcome = .failed(
         Failure(
           .failed,
-          "no MIDI device is connected to \(port); connect one, for example with: jack_connect PORT \(port)"))
+          "no MIDI device is connected to \(port); connect one, for example with: "
+            + JackLibrary.command("jack_connect PORT \(port)")))
     } else if now - learner.begun > MIDILearner.time {
       outcome = .failed(learner.complaint(sources: midiSources))
     } else {

@@ -193,10 +193,13 @@ public final class ArrayClient: Sendable {
     return connection.close()
   }
 
-  /// Requests another period, in frames.
+  /// Requests another period, in frames. Waits for half a second at most until the server uses another: PipeWire accepts
+  /// at once, and changes it some periods later.
   /// - Returns: the period that the server then uses.
   public func requestPeriod(_ frames: Int) -> Int {
-    if frames != connection.period { connection.requestPeriod(frames) }
+    let (before, end) = (connection.period, ContinuousClock.now + .milliseconds(500))
+    guard frames != before, connection.requestPeriod(frames) else { return before }
+    while connection.period == before, .now < end { usleep(2_000) }
     return connection.period
   }
 
@@ -219,10 +222,14 @@ public final class ArrayClient: Sendable {
   public var isActive: Bool { trampoline.isActive.load(ordering: .acquiring) }
   /// Empty if the server has gone.
   public var physicalCapturePorts: [String] { connection.physicalCapturePorts }
-  /// Full names of the audio output ports of a client, in the server's order. Never waits.
+  /// Full names of the audio output ports of a client, in the server's order. Worker.
   public func outputPorts(ofClient name: String) -> [String] {
-    connection.ports(flags: JackPortIsOutput).filter { $0.hasPrefix(name + ":") }
+    connection.ports(flags: JackPortIsOutput).filter {
+      $0.hasPrefix(name + ":") && clientName(ofPort: $0) == name
+    }
   }
+  /// The client that a port belongs to. Worker.
+  public func clientName(ofPort name: String) -> String { connection.clientName(ofPort: name) }
   /// Other full names of any client's port, at most two.
   public func aliases(ofPort name: String) -> [String] { connection.aliases(of: name) }
   /// Names of the microphones' ports; empty before `adopt`.

@@ -106,6 +106,11 @@ extension JackConnection {
     } ?? []
   }
 
+  /// The client that a port belongs to, by its full name. Waits for the server if the name has several colons.
+  public func clientName(ofPort port: String) -> String {
+    handle.request { Self.clientName(ofPort: port, $0) } ?? port
+  }
+
   /// Full names of the physical playback ports. Never waits.
   public var physicalPlaybackPorts: [String] {
     ports(flags: JackPortFlags(JackPortIsPhysical.rawValue | JackPortIsInput.rawValue))

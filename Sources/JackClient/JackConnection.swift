@@ -94,10 +94,19 @@ public final class JackConnection: Sendable {
     defer { jack_free(list) }
     var at = list
     while let port = at.pointee {
-      if String(cString: port).hasPrefix(name + ":") { return true }
+      if clientName(ofPort: String(cString: port), client) == name { return true }
       at += 1
     }
     return false
+  }
+
+  /// The client that a port belongs to, by its full name. Names of clients may have colons, and so may those of ports:
+  /// the longest part before a colon that is a client's name counts, or else what stands before the last colon. Waits
+  /// for the server if there are several colons.
+  static func clientName(ofPort port: String, _ client: OpaquePointer) -> String {
+    let parts = port.indices.filter { port[$0] == ":" }.map { String(port[..<$0]) }
+    guard parts.count > 1 else { return parts.first ?? port }
+    return parts.last { hasClient($0, client) } ?? parts.last!
   }
 
   /// Whether the server would refuse a client with this name, because a client or the server has it. Waits for the

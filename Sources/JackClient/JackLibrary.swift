@@ -11,6 +11,9 @@ public enum JackLibrary {
 
   public static var isPipeWire: Bool { pinna_jack_is_pipewire() != 0 }
 
+  /// The command of one of JACK's tools, such as "jack_lsp", as a user types it for this library's server.
+  public static func command(_ words: String) -> String { (isPipeWire ? "pw-jack " : "") + words }
+
   /// The path of the library's file; nil if unknown.
   public static var path: String? {
     (SmallFile.text("/proc/self/maps") ?? "").split(separator: "\n")

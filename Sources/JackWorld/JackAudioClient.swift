@@ -186,9 +186,13 @@ final class JackAudioClient: AudioClient {
   }
 
   /// The physical capture port of each microphone; nil where there is none.
+  ///
+  /// Thread: worker.
   private func hardwarePorts(of device: Device) -> [CapturePort?] {
     device.captureWiring(
-      from: array.physicalCapturePorts.map { CapturePort(name: $0, aliases: array.aliases(ofPort: $0)) })
+      from: array.physicalCapturePorts.map {
+        CapturePort(name: $0, client: array.clientName(ofPort: $0), aliases: array.aliases(ofPort: $0))
+      })
   }
 
   fileprivate func discard(_ prepared: JackEngine) {

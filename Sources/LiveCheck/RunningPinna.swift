@@ -56,7 +56,7 @@ package struct RunningPinna {
       throw Failure(
         .failed,
         "\(port) is connected, and would pick up sound other than the check's; disconnect the microphones first: "
-          + "jack_disconnect \(source) \(port)")
+          + JackLibrary.command("jack_disconnect \(source) \(port)"))
     }
   }
 

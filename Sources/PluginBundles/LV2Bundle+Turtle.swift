@@ -63,9 +63,11 @@ extension LV2Bundle {
     """
   }
 
-  /// "Pinna: Phone with five microphones", with the preset's name if it is not the device's.
+  /// "Pinna, Phone with five microphones", with the preset's name if it is not the device's. Hosts name JACK clients and
+  /// ports after it, and programs take what follows the first colon of a full name for the port's.
   private var title: String {
-    "Pinna: \(device.title)" + (preset.name == device.name ? "" : " (\(preset.name))")
+    "Pinna, \(device.title.replacing(":", with: ""))"
+      + (preset.name == device.name ? "" : " (\(preset.name))")
   }
 
   private func settingTurtle(_ preset: Preset, _ setting: PluginSetting) -> String {

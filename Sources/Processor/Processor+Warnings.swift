@@ -59,7 +59,8 @@ extension Processor {
   private var outputWarnings: [Warnings.Candidate] {
     graph.missingTargets.map {
       .init(
-        "there is no port \($0) for the outputs; they are connected to it when it appears, list ports with: jack_lsp",
+        "there is no port \($0) for the outputs; they are connected to it when it appears, list ports with: "
+          + JackLibrary.command("jack_lsp"),
         after: .seconds(3))
     }
   }

@@ -121,6 +121,20 @@ import Testing
     #expect(Self.messages(bytes) == expected)
   }
 
+  /// PipeWire 1.4 passes on a dump of 300 bytes as 50 events of six.
+  @Test("R53: a dump in pieces of any length sets nothing, and messages after it count", arguments: 1...7)
+  func pieces(length: Int) {
+    let dump: [UInt8] = [0xF0] + (0..<298).map { UInt8($0 % 128) } + [0xF7]
+    let queue = MIDIQueue()
+    for start in stride(from: 0, to: dump.count, by: length) {
+      let piece = Array(dump[start..<min(start + length, dump.count)])
+      queue.push(piece, count: piece.count)
+    }
+    #expect(queue.drain() == [])
+    queue.push([0xB1, 7, 10], count: 3)
+    #expect(queue.drain() == [Self.control(7, 10)])
+  }
+
   static func note(_ note: Int, _ velocity: Int) -> MIDIMessage {
     .note(channel: 2, note: note, velocity: velocity)
   }

@@ -55,6 +55,9 @@ static struct _jack_port ports[MAX_PORTS];
 static struct { jack_port_t *from, *to; } wires[MAX_WIRES];
 static int wire_count, is_started, is_listening, is_dead, is_rolling, is_frozen;
 static int period = 128, rate = 48000, speed = 8, load = 1, freewheels = 1;
+// Whether the graph does as PipeWire: it changes its period after it has said so, and tells that all ports went and came
+// back. Then, the next period.
+static int is_lazy, next_period;
 static uint32_t frame_time, transport_frame, skip, periods, opened;
 // After so many frames the graph is frozen; 0 for never.
 static uint32_t frames_left;
@@ -160,6 +163,16 @@ static void remove_port(jack_port_t *port) {
   pthread_mutex_unlock(&requests);
 }
 
+static void set_period(int frames) {
+  pthread_mutex_lock(&requests);
+  pthread_mutex_lock(&graph);
+  period = frames;
+  TELL(period, (jack_nframes_t)frames);
+  pthread_mutex_unlock(&graph);
+  tell_latencies();
+  pthread_mutex_unlock(&requests);
+}
+
 // MARK: Periods
 
 // What arrives at an input, in its own buffer.
@@ -215,6 +228,13 @@ static void record(const char *path, char **names) {
 }
 
 static void run_period(void) {
+  int next = __atomic_exchange_n(&next_period, 0, __ATOMIC_ACQ_REL);
+  if (next) {
+    set_period(next);
+    for (int gone = 1; gone >= 0; gone--)
+      for (int p = 0; p < MAX_PORTS; p++)
+        if (ports[p].is_used) TELL(registration, (jack_port_id_t)p, !gone);
+  }
   pthread_mutex_lock(&graph);
   if (is_frozen) {
     pthread_mutex_unlock(&graph);
@@ -272,16 +292,6 @@ static void *drive(void *unused) {
 }
 
 // MARK: Commands of a test
-
-static void set_period(int frames) {
-  pthread_mutex_lock(&requests);
-  pthread_mutex_lock(&graph);
-  period = frames;
-  TELL(period, (jack_nframes_t)frames);
-  pthread_mutex_unlock(&graph);
-  tell_latencies();
-  pthread_mutex_unlock(&requests);
-}
 
 static void set_freewheel(int is_on) {
   pthread_mutex_lock(&requests);
@@ -387,6 +397,8 @@ static void command(char *text, char *answer, size_t size) {
   else if (!strcmp(word[0], "locate")) set_transport(is_rolling, (uint32_t)atoi(word[1]));
   else if (!strcmp(word[0], "position")) snprintf(answer, size, "%u", transport_frame);
   else if (!strcmp(word[0], "skip")) skip = (uint32_t)atoi(word[1]);
+  else if (!strcmp(word[0], "lazy")) is_lazy = atoi(word[1]);
+  else if (!strcmp(word[0], "rename") && find(word[1])) snprintf(find(word[1])->name, NAME, "%s", word[2]);
   else if (!strcmp(word[0], "xrun")) {
     for (int c = 0; c < MAX_CLIENTS; c++)
       if (clients[c].is_used && clients[c].xrun) clients[c].xrun(clients[c].xrun_context);
@@ -493,7 +505,7 @@ jack_client_t *jack_client_open(const char *name, jack_options_t options, jack_s
     if (is_dead) forget_server(); // Another server.
     start();
     *status = 0;
-    if (is_taken(name)) *status = JackFailure | JackNameNotUnique;
+    if (is_taken(name)) *status = JackNameNotUnique; // PipeWire does not set JackFailure.
     for (int c = 0; c < MAX_CLIENTS && !*status && !client; c++)
       if (!clients[c].is_used) client = &clients[c];
   }
@@ -581,7 +593,8 @@ int jack_set_buffer_size(jack_client_t *client, jack_nframes_t frames) {
   (void)client;
   await_server();
   if (is_dead || frames < 16 || frames > MAX_FRAMES) return -1;
-  set_period((int)frames);
+  if (is_lazy) __atomic_store_n(&next_period, (int)frames, __ATOMIC_RELEASE);
+  else set_period((int)frames);
   return 0;
 }
 int jack_set_freewheel(jack_client_t *client, int is_on) {

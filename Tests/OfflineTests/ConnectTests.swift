@@ -57,6 +57,43 @@ extension OfflineTests {
       #expect(try sources(graph) == capturesInOrder(graph))
     }
 
+    /// PipeWire names clients after descriptions, which may have colons.
+    @Test(
+      "--connect-from takes the ports of that client, not those of one whose name goes on after a colon",
+      arguments: ["Dock", "Dock: Mic"])
+    func colons(source: String) throws {
+      let graph = try OfflineGraph(preset: "phone2", options: ["--connect-from", source])
+      for client in ["Dock: Mic", "Dock"] {
+        try graph.server.take(name: client)
+        for n in 1...2 { try graph.server.add(output: "\(client):out_\(n)") }
+      }
+      let expected = try graph.microphones().indices.map { ["\(source):out_\($0 + 1)"] }
+      let found = { try graph.microphones().map { try sources(graph)[$0] ?? [] } }
+      let isConnected = try waitUntil(seconds: 5) { try found() == expected }
+      let last = try found()
+      #expect(isConnected, "\(last)")
+    }
+
+    @Test("a port that is renamed without a word stays connected, and is restored under its new name")
+    func renamed() throws {
+      let graph = try OfflineGraph(preset: "phone2")
+      let microphone = try graph.microphones()[0]
+      try graph.server.add(output: "array:1")
+      try patch("connect", "array:1", microphone, graph)
+      try graph.command("rename", "array:1", "array:left")
+      let isSeen = try waitUntil(seconds: 5) {
+        let connections = try graph.status()["connections"] as? [[String: Any]] ?? []
+        return connections.contains { $0["peers"] as? [String] == ["array:left"] }
+      }
+      #expect(try isSeen && graph.peers(of: "pinna:" + microphone) == ["array:left"])
+      try graph.server.remove("array:left")
+      try graph.waitForLook()
+      try graph.server.add(output: "array:left")
+      #expect(
+        try waitUntil(seconds: 5) { try graph.peers(of: "pinna:" + microphone) == ["array:left"] },
+        "\(graph.program.errorText)")
+    }
+
     @Test("connections that the user made or removed are left alone")
     func usersChoice() throws {
       let graph = try OfflineGraph(preset: "phone5", options: ["--connect"], captures: 8, playbacks: 2)

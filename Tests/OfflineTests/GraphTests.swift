@@ -57,6 +57,23 @@ extension OfflineTests {
       }
     }
 
+    /// As PipeWire does, after an overrun of Pinna's own.
+    @Test(
+      "frames that the graph plays without Pinna and without reporting an xrun are a gap and count as one")
+    func unreported() throws {
+      // In real time: the clock limits which jumps of the frame time are believed.
+      let graph = try OfflineGraph(preset: "phone5", period: 1024, speed: 1, inFreewheel: false)
+      func xruns() throws -> Int { try #require(try graph.status()["xruns"] as? Int) }
+      let before = try xruns()
+      let path = try graph.startTake()
+      try graph.waitForTake(frames: 9600)
+      try graph.command("skip", "1000")
+      try graph.waitForTake(frames: 24_000)
+      #expect(try graph.pinna("record", "stop").status == 7)
+      #expect(try TakeFiles.sidecar(path).gaps.map(\.frames) == [1000])
+      #expect(try xruns() == before + 1)
+    }
+
     /// The processor time that a program has used, in seconds.
     static func processorTime(_ pid: Int32) throws -> Double {
       let fields = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8).split(separator: ")")

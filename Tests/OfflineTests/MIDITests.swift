@@ -27,9 +27,9 @@ extension OfflineTests {
         try graph.send(midi: [0xB0, UInt8(controller), UInt8(value)])
       }
 
-      /// On channel 10. A velocity of 0 ends it.
+      /// On channel 10. A velocity of 0 ends it, which PipeWire passes on as a release at velocity 64.
       func note(_ note: Int, _ velocity: Int) throws {
-        try graph.send(midi: [0x99, UInt8(note), UInt8(velocity)])
+        try graph.send(midi: velocity > 0 ? [0x99, UInt8(note), UInt8(velocity)] : [0x89, UInt8(note), 64])
       }
     }
 

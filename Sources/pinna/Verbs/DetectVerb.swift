@@ -51,7 +51,8 @@ private struct JackCaptureGraph: CaptureGraph {
       let connection = try JackConnection(name: "pinna-detect-\(getpid())", server: server)
       defer { connection.close() }
       return connection.physicalCapturePorts.map {
-        CapturePort(name: $0, aliases: connection.aliases(of: $0))
+        CapturePort(
+          name: $0, client: connection.clientName(ofPort: $0), aliases: connection.aliases(of: $0))
       }
     }
   }

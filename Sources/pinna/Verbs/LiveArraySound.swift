@@ -84,7 +84,9 @@ struct LiveArraySound {
     let connected = device.microphones.map { graph.connections(of: "\(pinna):\($0.name)").first }
     if connected.allSatisfy({ $0 != nil }) { return connected.compactMap { $0 } }
     if device.capturePorts.count == device.microphones.count { return device.capturePorts }
-    let physical = graph.physicalCapturePorts.map { CapturePort(name: $0, aliases: graph.aliases(of: $0)) }
+    let physical = graph.physicalCapturePorts.map {
+      CapturePort(name: $0, client: graph.clientName(ofPort: $0), aliases: graph.aliases(of: $0))
+    }
     let ports = device.captureWiring(from: physical).compactMap { $0?.name }
     guard ports.count == device.microphones.count else {
       throw Failure(
