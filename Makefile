@@ -1,4 +1,4 @@
-# Pinna. Three commands matter: `make run`, `make check` and `make test`; all can be run again, on a fresh Debian 12 too.
+# Pinna. Three commands matter: `make run`, `make check` and `make test`; all can be run again, on a fresh Debian 12 or 13 too.
 # Where the numpy oracle is: it judges exported filters on an array manifold of its own.
 ORACLE ?= ../shared/oracle
 
@@ -358,16 +358,16 @@ $(LIBRARY): Package.swift $(shell find Sources -type f)
 	swift build -c release --product pinna-lv2 -Xswiftc -static-stdlib --disable-local-rpath --scratch-path .build/plugin
 	strip -o $@ .build/plugin/release/libpinna-lv2.so
 
-## The Debian package, into .build/deb.
-deb: PACKAGES = dpkg-dev
-deb: install-packages $(BINARY)
-	sh tools/deb "$(BINARY)"
+## The Debian package of this Debian, into .build/deb; or those of others, each built in a root file system of its own, as
+## root: make deb SUITES="bookworm trixie".
+deb: PACKAGES = $(if $(SUITES),mmdebstrap,dpkg-dev)
+deb: install-packages $(if $(SUITES),,$(BINARY))
+	sh tools/deb $(if $(SUITES),--in $(SUITES),"$(BINARY)")
 
-## The Debian package in a clean Debian 12: installed, tried, removed. Needs root, and Debian's archive.
-deb-test: deb
+## The packages of Debian 12 and 13: built, installed, tried, removed. Needs root, and Debian's archive.
+deb-test:
 	@sh tools/install-packages lintian mmdebstrap
-	lintian --fail-on error .build/deb/pinna_*.deb
-	sh tools/deb-test .build/deb/pinna_*.deb
+	sh tools/deb-test bookworm trixie
 
 # Without its OPTIONAL packages, a target does less, and says so.
 install-packages:
