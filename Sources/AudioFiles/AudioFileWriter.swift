@@ -204,13 +204,16 @@ public final class AudioFileWriter {
   /// Finishes the file. It gets its final name only if it is known to be complete: header and data reached the disk,
   /// and the header counts the frames written. Otherwise a take's file stays `.part`, for `pinna takes repair`; any
   /// other file is removed.
-  /// - Parameter cues: named places. If they cannot be written, the file has its sound, and no cues.
+  /// - Parameter cues: named places. If they cannot be written, the file has its sound, and neither cues nor title.
+  /// - Parameter title: of the sound; empty for none.
   /// - Parameter private: the content of Pinna's own chunk, which begins with its version, as "v002"; empty for none. It goes where the
   ///   cues go.
-  /// - Returns: whether the file has all cues.
+  /// - Returns: whether the file has all cues and the title.
   @discardableResult
-  public func close(cues: [WAVCue] = [], private chunk: [UInt8] = []) throws(AudioFileError) -> Bool {
-    guard let wav else { return cues.isEmpty }
+  public func close(cues: [WAVCue] = [], title: String = "", private chunk: [UInt8] = [])
+    throws(AudioFileError) -> Bool
+  {
+    guard let wav else { return cues.isEmpty && title.isEmpty }
     checkSize()
     // sf_close does not report errors, so update the header first.
     if !wav.updateHeader() { markDamaged(failure("cannot update the header of \(partPath)").description) }
@@ -218,8 +221,9 @@ public final class AudioFileWriter {
     self.wav = nil
     defer { Glibc.close(descriptor) }
     let hasCues =
-      cues.isEmpty && chunk.isEmpty
-      || integrityFault == nil && !hasFailed && WAVCues.append(cues, private: chunk, to: descriptor)
+      cues.isEmpty && title.isEmpty && chunk.isEmpty
+      || integrityFault == nil && !hasFailed
+        && WAVCues.append(cues, title: title, private: chunk, to: descriptor)
     do { try synchronize() } catch { markDamaged(error.description) }
     if integrityFault == nil { checkFrames() }
     guard folder.has(partName, as: descriptor) else {
@@ -242,7 +246,7 @@ public final class AudioFileWriter {
       throw systemFailure("the sound is in \(partPath), but cannot be named \(path)")
     }
     fate = .named
-    return hasCues || cues.isEmpty
+    return hasCues || cues.isEmpty && title.isEmpty
   }
 
   /// Checks that a reader finds the frames that were written.

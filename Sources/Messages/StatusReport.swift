@@ -78,6 +78,10 @@ package struct StatusReport: Codable, Sendable {
     package var title: String?
     /// Number of markers so far; nil from an older Pinna.
     package var markers: Int?
+    /// The feeds that it records; nil from an older Pinna.
+    package var feeds: [String]?
+    /// Whether it records the microphones; nil from an older Pinna.
+    package var raw: Bool?
 
     package init() {}
   }

@@ -6,6 +6,12 @@ package struct TakeStartAnswer: Codable, Sendable {
   package var armed: Bool?
   /// Channels of that file.
   package var channels = 0
+  /// The feeds that it records, a file each, `main` among them; nil from an older Pinna.
+  package var feeds: [String]?
+  /// The feeds that it does not record; nil from an older Pinna.
+  package var unrecordedFeeds: [String]?
+  /// Whether it records the microphones; nil from an older Pinna.
+  package var raw: Bool?
   /// The file that it is converted to when it ends; nil if it stays WAV.
   package var convertedTake: String?
   /// In seconds, if it ends by itself.

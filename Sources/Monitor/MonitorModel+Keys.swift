@@ -13,7 +13,7 @@ extension MonitorModel {
     expire(at: now)
     if let overlay { return press(key, in: overlay) }
     // Refusals are read by now.
-    if key != .character("r") { confirmation = nil }
+    if ![.character("r"), .character("R")].contains(key) { confirmation = nil }
     notices = notices.filter { $0.value.kind != .refusal }
     switch key {
     case .character("q"): isDone = true
@@ -24,7 +24,8 @@ extension MonitorModel {
     case .character("s"):
       overlay = .presets(selected: presets.firstIndex { $0 == status?.preset } ?? 0)
     case .character("a"): return adapt()
-    case .character("r"): return record(now)
+    case .character("r"): return record(raw: false, now)
+    case .character("R"): return record(raw: true, now)
     case .character("k"): return mark("mark \((status?.take?.markers ?? 0) + 1)", now)
     case .character("K"):
       if isLocked { overlay = .text(.marker, "") } else { return mark("", now) }
@@ -161,11 +162,15 @@ extension MonitorModel {
 
   // MARK: Takes
 
-  private mutating func record(_ now: Instant) -> [Command] {
+  /// - Parameter raw: whether a take that begins has the microphones, too.
+  private mutating func record(raw: Bool, _ now: Instant) -> [Command] {
     defer { lastRecordKey = now }
     if let lastRecordKey, now - lastRecordKey < Self.repeatTime { return [] }
     guard let status else { return [] }
-    guard isLocked else { return [Command(.record, "/pinna/record/start")] }
+    guard isLocked else {
+      let options = raw ? ["raw", "on"] : []
+      return [Command(.record, OSCMessage("/pinna/record/start", options.map { .string($0) }))]
+    }
     if confirmation != nil {
       confirmation = nil
       notices[.record] = nil

@@ -1,3 +1,4 @@
+import Acoustics
 import Messages
 import Text
 
@@ -70,7 +71,9 @@ extension MonitorView {
         return ("the take begins when the transport rolls: ", take.path, "", .caution)
       }
       let title = take.title.map { "\"\($0.clipped(to: grid.width / 2))\" · " } ?? ""
-      return (title, take.path, "", .plain)
+      let others = (take.feeds ?? []).filter { $0 != Feed.main } + (take.raw == true ? ["microphones"] : [])
+      let also = others.isEmpty ? "" : " and \(others.joined(separator: ", ").clipped(to: grid.width / 3))"
+      return (title, take.path, also, .plain)
     }
     if let playback = status.playback { return ("", playback.playing, "", .plain) }
     if let closing = status.closingTakes.first { return ("being written: ", closing, "", .caution) }

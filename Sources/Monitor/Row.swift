@@ -34,7 +34,9 @@ package enum Row: String, CaseIterable, Hashable, Sendable {
     case .mute: Words(title: "Mute", key: "m", keys: "m", effect: "mute, or sound again")
     case .preset: Words(title: "Preset", key: "s", keys: "s", effect: "choose a preset")
     case .record:
-      Words(title: "Record", key: "r", keys: "r", effect: "start a take; twice within 3 s: end it")
+      Words(
+        title: "Record", key: "r", keys: "r R",
+        effect: "start a take, R: also raw; twice within 3 s: end it")
     case .marker:
       Words(title: "Markers", key: "k", keys: "k K", effect: "mark this moment of the take; K: with a text")
     case .listen: Words(title: "Listen", key: "l", keys: "l", effect: "listen to one microphone, or to all")

@@ -5,9 +5,6 @@ import Text
 
 /// Markers and the title of a take. They are no settings, so they may be set while it runs.
 extension Processor {
-  /// The longest label and title, in bytes.
-  static let longestText = 200
-
   /// Marks the present place of the take.
   /// - Parameter label: empty for the marker's number.
   package func mark(_ label: String, _ request: Request) throws {
@@ -43,13 +40,8 @@ extension Processor {
   }
 
   private static func line(_ text: String, _ what: String) throws(Failure) -> String {
-    let trimmed = text.trimmed()
-    guard trimmed.utf8.count <= longestText else {
-      throw Failure(.usage, "\(what) has at most \(longestText) bytes; shorten it")
+    do throws(TakeError) { return try Sidecar.line(text, what) } catch {
+      throw Failure(.usage, error.description)
     }
-    guard !trimmed.unicodeScalars.contains(where: { $0.isControl || $0.isNewline }) else {
-      throw Failure(.usage, "\(what) is one line without control characters; remove them")
-    }
-    return trimmed
   }
 }

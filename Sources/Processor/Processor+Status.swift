@@ -128,6 +128,7 @@ extension StatusReport.TakeReport {
     self.init()
     title = take.title.isEmpty ? nil : take.title
     markers = take.markers
+    (feeds, raw) = (take.plan.feedNames, take.plan.options.raw)
     path = take.path ?? "a take that is being opened"
     frames = take.frames
     channels = take.plan.outputs

@@ -20,20 +20,23 @@ extension Processor {
         "\(takes.closing.count) takes are still being written; wait until they are on disk, see: pinna status"
       )
     }
+    var setting = wanted.withoutListening
+    let recorded = try feeds(ofTake: takeRequest.feeds)
+    // While filters for a change are designed, the feed plays as before, and during the take nothing changes.
+    setting.want(setting.feeds.map { heardFeed($0.name) ?? $0 })
     let take = client.openTake(
-      in: takeRequest.folder ?? world.takesFolder, takeRequest.options, wanted.withoutListening,
-      feeds: try feeds(ofTake: takeRequest.feeds))
+      in: takeRequest.folder ?? world.takesFolder, takeRequest.options, setting, feeds: recorded)
     enter(
       .openingTake(
         Recording(take: take, followsTransport: takeRequest.followsTransport, startRequest: request)))
   }
 
   /// The feeds to record, `main` by its name among them.
-  /// - Parameter names: nil for `main` alone, empty for all.
+  /// - Parameter names: nil for all that are heard, empty for all.
   /// - Throws: `UnknownWord` for one that there is not; a `Failure` for one that is not heard yet.
   private func feeds(ofTake names: [String]?) throws -> [String] {
-    guard let names else { return [Feed.main] }
     let all = [Feed.main] + wanted.feeds.map(\.name)
+    guard let names else { return all.filter { Feed.isMain($0) || heardFeed($0) != nil } }
     let asked = names.map { $0.lowercased() }
     let chosen = names.isEmpty ? all : all.filter { asked.contains($0.lowercased()) }
     if let unknown = names.first(where: { name in !all.contains { $0.lowercased() == name.lowercased() } }) {
@@ -43,6 +46,12 @@ extension Processor {
       throw Failure(.failed, "the feed \(feed.name) is not heard yet; see: pinna feed list")
     }
     return chosen
+  }
+
+  /// The feed as a take that begins now records it: as the callback plays it, or fades to it. Nil if it is not heard.
+  private func heardFeed(_ name: String) -> Feed? {
+    if let current = feeds.current[name], case .changing = current.step { return current.feed }
+    return feeds.inForce[name]
   }
 
   /// Ends the take. Answers when it is on disk.
@@ -164,8 +173,15 @@ extension Processor {
     answer.take = path
     answer.armed = recording.hasBegun ? nil : true
     answer.channels = take.plan.outputs
+    let recorded = take.plan.feedNames
+    let omitted = ([Feed.main] + wanted.feeds.map(\.name)).filter { !recorded.contains($0) }
+    (answer.feeds, answer.unrecordedFeeds) = (recorded, omitted)
+    answer.raw = take.plan.options.raw
     answer.convertedTake = take.plan.convertedFormat.map { path.replacing(/wav$/, with: $0) }
-    answer.notes = [take.plan.shortRingNote, obstacle].compactMap { $0 }
+    answer.notes = omitted.filter { !Feed.isMain($0) && heardFeed($0) == nil }.map {
+      "the feed \($0) is not heard yet; see: pinna feed list"
+    }
+    answer.notes += [take.plan.shortRingNote, obstacle].compactMap { $0 }
     answer.length = take.plan.options.length
     answer.muted = inForce.muted
     // Before the first graph check, connections are unknown.
@@ -205,6 +221,9 @@ extension Processor {
     let answer = startAnswer(recording)
     if let note = Self.unconnectedNote(answer.unconnected, of: answer.microphoneCount) {
       recording.take.addNote(note)
+    }
+    for feed in answer.unrecordedFeeds ?? [] where !Feed.isMain(feed) && heardFeed(feed) == nil {
+      recording.take.addNote("the feed \(feed) was not heard yet, and is not recorded")
     }
     startRequest?.answer(.done(answer))
     notify(.takeBegan, "recording \(recording.take.path ?? "a take")")

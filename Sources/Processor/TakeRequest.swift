@@ -9,7 +9,7 @@ package struct TakeRequest {
   /// Path of the folder for the take; nil for the standard folder. The disk thread opens it.
   package var folder: String?
   package var options = TakeOptions()
-  /// Names of the feeds that it records, `main` among them; nil for `main` alone, empty for all.
+  /// Names of the feeds that it records, `main` among them; nil for all that are heard, empty for all.
   var feeds: [String]?
   /// Whether the take begins and ends with JACK's transport.
   var followsTransport = false

@@ -33,7 +33,7 @@ extension Sidecar {
   /// - Returns: the index of the file's segment, and the name of its feed; nil for main's and the microphones'.
   /// - Throws: if the sidecar cannot be read.
   public static func ofFile(at path: String) throws(TakeError) -> (
-    sidecar: Sidecar, segment: Int, feed: String?
+    sidecar: Sidecar, stem: String, segment: Int, feed: String?
   )? {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     let name = parts.last.map(String.init) ?? ""
@@ -43,7 +43,7 @@ extension Sidecar {
     func isThere(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder + name) }
     if name[ending...] == ".json" {
       guard isThere(name) else { return nil }
-      return (try read(path).renamed(to: base, isThere: isThere), 0, nil)
+      return (try read(path).renamed(to: base, isThere: isThere), base, 0, nil)
     }
     let stems = [base, base.replacing(/-[A-Za-z][A-Za-z0-9]*$/, with: "")].flatMap {
       [$0, $0.replacing(/_[0-9]+$/, with: "")]
@@ -52,7 +52,7 @@ extension Sidecar {
       let listed = try read(folder + stem + ".json")
       for sidecar in [listed.renamed(to: stem, isThere: isThere), listed] {
         guard let segment = sidecar.files.firstIndex(where: { $0.names.contains(name) }) else { continue }
-        return (sidecar, segment, sidecar.files[segment].feeds?.first { $0.value == name }?.key)
+        return (sidecar, stem, segment, sidecar.files[segment].feeds?.first { $0.value == name }?.key)
       }
     }
     return nil

@@ -177,10 +177,11 @@ final class TakeFiles {
   }
 
   private func closeSegment(isLast: Bool = true) {
-    faults += segment.close(markers: document.markers ?? [], memory: memory, isLast: isLast)
+    faults += segment.close(
+      markers: document.markers ?? [], title: document.title ?? "", memory: memory, isLast: isLast)
     memory = []
     if segment.lacksCues {
-      note(.cues, "not every WAV file has cues: the markers are in this sidecar alone")
+      note(.cues, "not every WAV file has the markers and the title: they are in this sidecar alone")
     }
     unfinished.formUnion(segment.unfinished)
   }

@@ -24,13 +24,23 @@ public struct ListedTake: Encodable, Sendable {
   public let pinna: String?
   public let preset: String?
   public let microphones: Bool
+  public let title: String?
+  /// Names of the feeds that it has, `main` among them; empty if the sidecar is lost.
+  public let feeds: [String]
+  public let markers: [Marker]
   /// Number of segments.
   public let files: Int
   public let missing: [String]
 
+  public struct Marker: Encodable, Sendable {
+    public let frame: Int
+    public let seconds: Double
+    public let label: String
+  }
+
   private enum Key: String, CodingKey {
-    case path, state, frames, sampleRate, channels, seconds, started, pinna, preset, microphones, files,
-      missing
+    case path, state, frames, sampleRate, channels, seconds, started, pinna, preset, microphones, title,
+      feeds, markers, files, missing
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -45,6 +55,9 @@ public struct ListedTake: Encodable, Sendable {
     try container.encodeIfPresent(pinna, forKey: .pinna)
     try container.encodeIfPresent(preset, forKey: .preset)
     try container.encode(microphones, forKey: .microphones)
+    try container.encodeIfPresent(title, forKey: .title)
+    try container.encode(feeds, forKey: .feeds)
+    try container.encode(markers, forKey: .markers)
     try container.encode(files, forKey: .files)
     try container.encode(missing, forKey: .missing)
   }
@@ -96,8 +109,9 @@ extension TakeFolder {
         ListedTake(
           path: "\(path)/\(name)", state: file.lock == .held ? .recording : .cut,
           frames: file.frames, sampleRate: file.sampleRate,
-          channels: file.channels, started: nil, pinna: nil, preset: nil, microphones: false, files: 1,
-          missing: []))
+          channels: file.channels, started: nil, pinna: nil, preset: nil, microphones: false, title: nil,
+          feeds: [],
+          markers: [], files: 1, missing: []))
     }
     return listed.sorted { $0.path < $1.path }
   }
@@ -135,6 +149,13 @@ extension TakeFolder {
       channels: channels,
       started: sidecar.started,
       pinna: sidecar.setup.pinna, preset: sidecar.setup.preset, microphones: first.microphones != nil,
+      title: sidecar.title,
+      feeds: (first.outputs == nil ? [] : [Feed.main])
+        + (sidecar.feeds ?? []).map(\.name).filter { first.feeds?[$0] != nil },
+      markers: (sidecar.markers ?? []).map {
+        ListedTake.Marker(
+          frame: $0.frame, seconds: Double($0.frame) / Double(max(1, sidecar.sampleRate)), label: $0.label)
+      },
       files: segments.count,
       missing: sidecar.missing)
   }

@@ -73,6 +73,8 @@ public struct TakePlan: Sendable {
     self.preRoll = preRoll
   }
 
+  /// Names of the feeds that are recorded, `main` among them.
+  package var feedNames: [String] { (outputs > 0 ? [Feed.main] : []) + feeds.map(\.setup.name) }
   var microphones: Int { options.raw ? setup.microphones.count : 0 }
   /// Channels of all files.
   var channels: Int { outputs + feeds.reduce(0) { $0 + $1.channels } + microphones }

@@ -133,10 +133,13 @@ final class TakeSegment {
   /// Finishes the files. Each one that is complete gets its final name.
   /// - Parameters:
   ///   - markers: those of the take; the files get those that are within them.
+  ///   - title: of the take; empty for none.
   ///   - memory: of the engine when the take began, for the microphones' file; empty for none.
   ///   - isLast: whether the take ends here. A marker may be newer than the last frame on disk.
   /// - Returns: the errors, one sentence each.
-  func close(markers: [Sidecar.Marker], memory: [UInt8] = [], isLast: Bool) -> [String] {
+  func close(
+    markers: [Sidecar.Marker], title: String = "", memory: [UInt8] = [], isLast: Bool
+  ) -> [String] {
     let cues = markers.filter { $0.frame >= start && (isLast || $0.frame < start + frames) }.map {
       WAVCue(frame: min($0.frame - start, frames), label: $0.label)
     }
@@ -144,7 +147,7 @@ final class TakeSegment {
     for part in parts {
       do {
         let memory = part.name == names.microphones ? memory : []
-        if try !part.writer.close(cues: cues, private: memory) { lacksCues = true }
+        if try !part.writer.close(cues: cues, title: title, private: memory) { lacksCues = true }
       } catch {
         faults.append(error.description)
       }

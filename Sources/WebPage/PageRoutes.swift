@@ -25,6 +25,7 @@ struct PageRoutes: Sendable {
   /// - Parameter body: empty for GET, which changes nothing.
   func route(_ head: RequestHead, body: [UInt8]) -> Route {
     if head.method == "POST" {
+      if head.path == "/takes" { return .later { [takes] in takes.edit(body) } }
       guard head.path == "/control" else { return .now(.refusal(404, "there is no such page")) }
       do throws(Failure) { return control(try PageRequest(body: body)) } catch {
         return .now(PageResponse(error))

@@ -1,4 +1,5 @@
 import AudioFiles
+import FoundationEssentials
 import Glibc
 import Messages
 import Recording
@@ -19,6 +20,18 @@ package struct TakeLibrary: Sendable {
     let sampleRate: Int
     let started: String?
     let preset: String?
+    let title: String?
+    let feeds: [String]
+    let microphones: Bool
+    let markers: [ListedTake.Marker]
+  }
+
+  /// What the page asks to change: a title, or a marker at a place in seconds. What is empty is removed.
+  private struct Edit: Decodable {
+    let take: String
+    let title: String?
+    let marker: Double?
+    let label: String?
   }
 
   private struct List: Encodable {
@@ -33,9 +46,25 @@ package struct TakeLibrary: Sendable {
       Take(
         name: String($0.path[$0.path.index(after: $0.path.lastIndex(of: "/")!)...]), state: $0.state,
         seconds: $0.seconds, channels: $0.channels, sampleRate: $0.sampleRate, started: $0.started,
-        preset: $0.preset)
+        preset: $0.preset, title: $0.title, feeds: $0.feeds, microphones: $0.microphones, markers: $0.markers)
     }
     return .document(json(List(folder: folder.path, takes: takes)))
+  }
+
+  /// Changes the title or a marker of a take that has ended.
+  /// - Parameter body: as JSON.
+  func edit(_ body: [UInt8]) -> PageResponse {
+    guard body.count <= PageRequest.longestBody,
+      let edit = try? JSONDecoder().decode(Edit.self, from: Data(body))
+    else {
+      return PageResponse(Failure(.usage, "the request is not a JSON object with a take and what to change"))
+    }
+    var edits: [TakeEdit] = edit.title.map { [.title($0)] } ?? []
+    if let marker = edit.marker { edits.append(.marker(seconds: marker, label: edit.label ?? "")) }
+    do throws(TakeError) {
+      let edited = try TakeFolder(path: folder).edit(edit.take, edits)
+      return .document(json(["unchanged": edited.unchanged]))
+    } catch { return PageResponse(Failure(.failed, error.description)) }
   }
 
   /// The media type of the take's file; nil if it is none that pages play.

@@ -14,6 +14,7 @@ import Testing
       ("+", "/pinna/set/gain 1"), ("=", "/pinna/set/gain 1"), ("-", "/pinna/set/gain -1"),
       ("h", "/pinna/set/high-pass 40"), ("H", "/pinna/set/high-pass 300"), ("m", "/pinna/set/mute on"),
       ("a", "/pinna/set/adapt 1"), ("r", "/pinna/record/start"),
+      ("R", "/pinna/record/start raw on"),
     ])
   func settings(key: String, request: String) throws {
     var situation = try Situation()

@@ -78,6 +78,81 @@ extension OfflineTests {
       #expect(shown.output.contains("anna"), "\(shown)")
     }
 
+    @Test(
+      "a take is of all feeds, however it is started, unless some are named; answers say what is recorded and what not"
+    )
+    func defaults() throws {
+      let graph = try OfflineGraph(preset: "phone5", captures: 5)
+      for name in ["anna", "ben"] {
+        try #require(try graph.pinna("feed", "add", name, "--pattern", "cardioid").status == 0)
+      }
+      func files() throws -> Set<String> {
+        let names = try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder)
+        return Set(names.filter { $0.hasSuffix(".wav") }.map { $0.replacing(/^.*-[0-9]+(-|\.)/, with: "") })
+      }
+      func end() throws -> Set<String> {
+        try graph.waitForTake(frames: 4800)
+        try #require(try graph.pinna("record", "stop").status == 0)
+        let found = try files()
+        try FileManager.default.removeItem(atPath: graph.home.takesFolder)
+        return found
+      }
+      let start = try graph.pinna("record", "start")
+      #expect(
+        start.output.contains("; recorded: main, anna, ben; not recorded: microphones (--raw);"), "\(start)")
+      let take = try graph.status()["take"] as? [String: Any]
+      #expect(take?["feeds"] as? [String] == ["main", "anna", "ben"] && take?["raw"] as? Bool == false)
+      #expect(try end() == ["wav", "anna.wav", "ben.wav"])
+      let some = try graph.pinna("record", "start", "--feeds", "anna", "--raw")
+      #expect(some.output.contains("; recorded: anna, microphones; not recorded: main, ben;"), "\(some)")
+      #expect(try end() == ["anna.wav", "microphones.wav"])
+      let sender = try graph.sender()
+      sender.send("/pinna/record", "on")
+      #expect(sender.reply(seconds: 10)?.status == 0)
+      #expect(try end() == ["wav", "anna.wav", "ben.wav"])
+      sender.send("/pinna/record/start", graph.home.takesFolder)
+      #expect(sender.reply(seconds: 10)?.status == 0)
+      #expect(try end() == ["wav", "anna.wav", "ben.wav"])
+    }
+
+    @Test("takes list and the page show feeds, title and markers of a take; both let them be edited after it")
+    func edits() throws {
+      let graph = try OfflineGraph(preset: "phone5", options: ["--web", "0"], captures: 5)
+      try #require(try graph.pinna("feed", "add", "anna", "--pattern", "cardioid").status == 0)
+      let path = try graph.startTake()
+      try graph.waitForTake(frames: 9600)
+      try #require(try graph.pinna("record", "marker", "here").status == 0)
+      let refused = try graph.pinna("takes", "edit", path, "--title", "early")
+      #expect(refused.status == 1 && refused.error.contains("has not ended"), "\(refused)")
+      try graph.stopTake(path)
+      let edited = try graph.pinna(
+        "takes", "edit", path, "--title", "Probe", "--marker", "0:00.1", "--label", "there")
+      #expect(edited.status == 0 && edited.error.isEmpty, "\(edited)")
+      let list = try graph.pinna("takes", "list")
+      for words in ["“Probe”", "feeds main, anna", "and microphones", "\n  0:00:00.1  there\n", "  here\n"] {
+        #expect(list.output.contains(words), "\(list)")
+      }
+      let visitor = try WebVisitor(graph)
+      func take() throws -> [String: Any] {
+        let takes = try visitor.ask("GET", "/takes").json()["takes"] as? [[String: Any]]
+        return try #require(takes?.first)
+      }
+      let shown = try take()
+      #expect(shown["title"] as? String == "Probe" && shown["feeds"] as? [String] == ["main", "anna"])
+      #expect(
+        (shown["markers"] as? [[String: Any]])?.compactMap { $0["label"] as? String } == ["there", "here"])
+      let name = URL(filePath: path).lastPathComponent
+      let headers = ["Content-Type": "application/json"]
+      let body = #"{"take":"\#(name)","title":"From the page","marker":0.1,"label":""}"#
+      #expect(try visitor.ask("POST", "/takes", headers, body: body).status == 200)
+      let changed = try take()
+      #expect(changed["title"] as? String == "From the page")
+      #expect((changed["markers"] as? [Any])?.count == 1)
+      for body in [#"{"take":"../\#(name)","title":"x"}"#, #"{"title":"x"}"#, "[]"] {
+        #expect(try visitor.ask("POST", "/takes", headers, body: body).status >= 400)
+      }
+    }
+
     @Test("a take of all feeds has a file of each, in step, which equals what its ports played bit for bit")
     func takes() throws {
       let graph = try OfflineGraph(preset: "phone5", captures: 5)

@@ -19,7 +19,7 @@ extension TakeWriterTests {
       let (name, size) = (String(decoding: bytes[at..<at + 4], as: UTF8.self), number(at + 4))
       if name == "cue " {
         for n in 0..<number(at + 8) { frames[number(at + 12 + 24 * n)] = number(at + 16 + 24 * n) }
-      } else if name == "LIST" {
+      } else if name == "LIST", bytes[(at + 8)...].starts(with: "adtl".utf8) {
         var label = at + 12
         while label < at + 8 + size {
           let text = bytes[label + 12..<label + 8 + number(label + 4)].prefix { $0 != 0 }
@@ -68,6 +68,67 @@ extension TakeWriterTests {
     writer.title = ""
     let result = try end(writer)
     #expect(try sidecar(result).title == nil)
+  }
+
+  /// The title in a WAV file's chunk `LIST INFO`.
+  private func title(_ path: String) throws -> String? {
+    let bytes = try [UInt8](Data(contentsOf: URL(filePath: path)))
+    guard let at = bytes.firstRange(of: Array("INFOINAM".utf8))?.upperBound else { return nil }
+    return String(decoding: bytes[(at + 4)...].prefix { $0 != 0 }, as: UTF8.self)
+  }
+
+  @Test(
+    "an edit after the take changes title and markers in sidecar and WAV files, and no sample; what Pinna wrote stays",
+    arguments: [TakeFormat.float, .pcm24])
+  mutating func edit(format: TakeFormat) throws {
+    let writer = try writer {
+      $0.raw = true
+      $0.format = format
+    }
+    try begin(writer, periods: 61)
+    let first = writer.mark("one")
+    writer.title = "Probe"
+    let result = try end(writer)
+    let microphones = result.path.replacing(".wav", with: "-microphones.wav")
+    let paths = [result.path, microphones]
+    for path in paths { #expect(try title(path) == "Probe") }
+    let before = try paths.map { try AudioClip(path: $0).channels }
+    let privates = try paths.map { try AudioFileReader(path: $0).privateChunk }
+    #expect((privates[1] != nil) == (format == .float))
+    let takes = TakeFolder(path: TakeFolder.resolve(folder.path))
+    let name = URL(filePath: result.path).lastPathComponent
+    let place = Double(first.frame) / 48_000
+    let texts: [(String, [TakeEdit], String?, [String])] = [
+      (name, [.title("Erster Akt, ö")], "Erster Akt, ö", ["one"]),
+      (name, [.marker(seconds: 0.01, label: "zero")], "Erster Akt, ö", ["zero", "one"]),
+      (
+        name.replacing(".wav", with: "-microphones.wav"), [.marker(seconds: place, label: "eins")],
+        "Erster Akt, ö", ["zero", "eins"]
+      ),
+      (
+        name.replacing(".wav", with: ".json"), [.title(""), .marker(seconds: 0.01, label: "")], nil, ["eins"]
+      ),
+      (name, [.marker(seconds: place, label: "")], nil, []),
+    ]
+    for (name, edits, expected, labels) in texts {
+      let edited = try takes.edit(name, edits)
+      #expect(edited.unchanged.isEmpty && edited.sidecar.title == expected)
+      let written = try sidecar(result)
+      #expect(written == edited.sidecar && written.markers ?? [] == edited.sidecar.markers ?? [])
+      for path in paths {
+        #expect(try cues(path).map(\.label) == labels && title(path) == expected)
+        #expect(try AudioFileReader(path: path).frames == result.frames)
+      }
+    }
+    #expect(try paths.map { try AudioClip(path: $0).channels } == before)
+    #expect(try paths.map { try AudioFileReader(path: $0).privateChunk } == privates)
+    for edit in [
+      TakeEdit.marker(seconds: 1e6, label: "late"), .marker(seconds: 0, label: ""), .title("a\nb"),
+    ] {
+      #expect(throws: TakeError.self) { try takes.edit(name, [edit]) }
+    }
+    #expect(throws: TakeError.self) { try takes.edit("../" + name, [.title("x")]) }
+    #expect(throws: TakeError.self) { try takes.edit("nosuch.wav", [.title("x")]) }
   }
 
   @Test("each file of a split take has the cues that are within it, counted from its first frame")

@@ -31,7 +31,7 @@ import pinna
       warning: no microphone is connected
       warning: the disk is slow
       playing /takes/d.wav: 1200 of 4800 frames
-      take: /takes/a.wav, 960 frames (ends by itself after 3:00:00.0)
+      take: /takes/a.wav, 960 frames (ends by itself after 3:00:00.0); also anna, microphones
       last take: /takes/b.wav, 480 frames; it ended because the JACK server ended; it is incomplete: 64 frames are silence
       being written: /takes/c.flac
       changing to phone5: 25 %

@@ -65,7 +65,7 @@ export class Controls {
       else this.added = null;
     });
     this.onClick("record", () => this.isRecording ? this.ask("record", "/pinna/record/stop")
-      : this.ask("record", "/pinna/record/start", ...(feedNames(this.status()).length > 1 ? ["feeds", "all"] : [])));
+      : this.ask("record", "/pinna/record/start", ...(element("record-raw").checked ? ["raw", "on"] : [])));
     this.onClick("change-cancel", () => this.ask("preset", "/pinna/preset/cancel"));
     this.onSubmit("title", () => this.ask("title", "/pinna/record/title", element("title").value));
     this.onSubmit("marker", async () => {
@@ -312,6 +312,7 @@ export class Controls {
     this.select("listen", status.listening ?? "off");
     this.select("adapt", String(status.adaptation ?? "off"));
     this.write("adapt-state", status.adaptationText ?? "");
+    element("record-raw").disabled = this.isRecording;
     element("record").classList.toggle("stop", this.isRecording);
     element("record").textContent = this.isRecording ? (status.state === "armed" ? "Disarm" : "Stop take") : "Record";
     const title = element("title");

@@ -165,6 +165,7 @@ function showTake() {
     const name = take.path.split("/").pop();
     const left = take.secondsLeft === undefined ? "" : ` Room for ${time(take.secondsLeft)} more.`;
     text = (status.state === "armed" ? `${name} begins with the transport.` : `${name}.`)
+      + (take.feeds?.length > 1 ? ` Feeds ${take.feeds.join(", ")}.` : "") + (take.raw ? " With the microphones." : "")
       + (take.title ? ` “${take.title}”.` : "")
       + (take.markers ? ` ${take.markers} ${take.markers === 1 ? "marker" : "markers"}.` : "") + left + (take.fault ? ` ${take.fault}` : "") + (take.loss ? ` ${take.loss}` : "");
   } else if (status.lastTake) {

@@ -2,8 +2,15 @@
 
 import { element, getJSON } from "./controls.js";
 
+const clock = (seconds, digits = 0) => {
+  const [minutes, rest] = [Math.floor(seconds / 60), digits ? seconds % 60 : Math.floor(seconds % 60)];
+  return `${minutes}:${rest.toFixed(digits).padStart(digits ? digits + 3 : 2, "0")}`;
+};
+
 export class Takes {
   timer = 0;
+  // The name of the take whose title and markers are being edited.
+  edited = null;
 
   // Several reasons to load within a moment count once.
   load() {
@@ -26,20 +33,73 @@ export class Takes {
 
   item(take) {
     const item = document.createElement("li");
-    const [name, detail, button] = ["span", "span", "button"].map((tag) => document.createElement(tag));
-    name.className = "name";
-    name.textContent = take.name;
-    detail.className = "detail";
-    const minutes = Math.floor(take.seconds / 60);
-    detail.textContent = `${minutes}:${String(Math.floor(take.seconds % 60)).padStart(2, "0")} · `
-      + `${take.channels === 1 ? "mono" : take.channels === 2 ? "stereo" : take.channels + " channels"} · ${take.state}`;
-    button.type = "button";
-    button.textContent = "Play";
+    const add = (tag, text, className) => {
+      const node = document.createElement(tag);
+      node.textContent = text;
+      node.className = className ?? "";
+      if (tag === "button") node.type = "button";
+      item.append(node);
+      return node;
+    };
+    add("span", take.title ? `“${take.title}” · ${take.name}` : take.name, "name");
+    const { length } = take.markers;
+    add("span", [clock(take.seconds), take.channels === 1 ? "mono" : take.channels === 2 ? "stereo" : `${take.channels} channels`,
+      take.feeds.length > 1 ? `feeds ${take.feeds.join(", ")}` : "", take.microphones ? "microphones" : "",
+      length ? `${length} ${length === 1 ? "marker" : "markers"}` : "", take.state].filter(Boolean).join(" · "), "detail");
+    if (["recording", "cut"].includes(take.state)) return item;
+    const button = add("button", "Play");
     button.setAttribute("aria-label", `Play ${take.name}`);
     button.addEventListener("click", () => this.play(take));
-    item.append(name, detail);
-    if (!["recording", "cut"].includes(take.state)) item.append(button);
+    const edit = add("button", "Edit");
+    edit.setAttribute("aria-label", `Edit the title and the markers of ${take.name}`);
+    edit.setAttribute("aria-expanded", String(this.edited === take.name));
+    edit.addEventListener("click", () => {
+      this.edited = this.edited === take.name ? null : take.name;
+      this.loadNow();
+    });
+    if (this.edited === take.name) {
+      const fields = document.createElement("div");
+      fields.className = "edit";
+      fields.append(this.field(take, "Title", take.title ?? "", (title) => ({ title })),
+        ...take.markers.map(({ seconds, label }) => this.field(take, `Marker at ${clock(seconds, 1)}`, label, (label) => ({ marker: seconds, label }))),
+        this.newMarker(take));
+      item.append(fields);
+    }
     return item;
+  }
+
+  // A text of a take, which is sent when it has been changed.
+  field(take, name, value, change) {
+    const [label, input] = [document.createElement("label"), document.createElement("input")];
+    input.type = "text";
+    input.maxLength = 200;
+    input.value = value;
+    input.addEventListener("change", () => this.send(take, change(input.value)));
+    label.append(`${name} `, input);
+    return label;
+  }
+
+  // Where the player of the take is, or at its beginning.
+  newMarker(take) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Add a marker where the player is";
+    button.addEventListener("click", () => {
+      const marker = element("playing").textContent === take.name ? element("audio").currentTime : 0;
+      this.send(take, { marker, label: String(take.markers.length + 1) });
+    });
+    return button;
+  }
+
+  async send(take, change) {
+    try {
+      await getJSON("/takes", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ take: take.name, ...change }) });
+      element("takes-refusal").textContent = "";
+    } catch (error) {
+      element("takes-refusal").textContent = error.message;
+      return;
+    }
+    this.loadNow();
   }
 
   play(take) {

@@ -36,7 +36,7 @@ enum Overview {
       ],
       "Record and play": [
         Line(.recordStart, .recordStop, .recordMarker, .recordTitle, summary: "a take"),
-        Line(.takesList, .takesRepair, summary: "the takes so far"),
+        Line(.takesList, .takesEdit, .takesRepair, summary: "the takes so far"),
         Line(.play, summary: "play a take in place of the microphones"),
       ],
       "Presets and MIDI": [

@@ -155,7 +155,9 @@ extension StatusReport: SettingReport {
     }
     if let take {
       let end = take.length.map { " (ends by itself after \(Double($0).clock))" } ?? ""
-      lines.append("take: \(take.path.printable), \(take.frames) frames\(end)")
+      let others = (take.feeds ?? []).filter { $0 != Feed.main } + (take.raw == true ? ["microphones"] : [])
+      let also = others.isEmpty ? "" : "; also \(others.joined(separator: ", "))"
+      lines.append("take: \(take.path.printable), \(take.frames) frames\(end)\(also)")
     }
     if let lastTake {
       lines.append(

@@ -2,7 +2,8 @@ import Messages
 import Text
 
 extension TakeStartAnswer {
-  /// The take's path and format, which channels will be silent, deviations from the request, and low disk space.
+  /// The take's path and format, which channels will be silent, what it records and what not, deviations from the
+  /// request, and low disk space.
   package var text: String {
     let format = convertedTake?.split(separator: ".").last
     let conversion = format.map { " (to be converted to \($0) at its end)" } ?? ""
@@ -12,8 +13,20 @@ extension TakeStartAnswer {
       : "recording \(take.printable)\(conversion)"
     let first = silences.isEmpty ? title : "\(title): \(silences.joined(separator: "; "))"
     let end = length.map { "it ends by itself after \(Double($0).clock)" }
-    return ([first] + [end].compactMap(\.self) + notes + [roomText].compactMap(\.self)).joined(
+    return ([first, feedsText, end].compactMap(\.self) + notes + [roomText].compactMap(\.self)).joined(
       separator: "; ")
+  }
+
+  /// "recorded: main, anna; not recorded: room, microphones (--raw)"
+  private var feedsText: String? {
+    guard let feeds, let raw else { return nil }
+    let all = feeds + (unrecordedFeeds ?? [])
+    let recorded = (all.count > 1 ? feeds : []) + (raw ? ["microphones"] : [])
+    let omitted = (unrecordedFeeds ?? []) + (raw ? [] : ["microphones (--raw)"])
+    return [
+      recorded.isEmpty ? nil : "recorded: " + recorded.joined(separator: ", "),
+      omitted.isEmpty ? nil : "not recorded: " + omitted.joined(separator: ", "),
+    ].compactMap(\.self).joined(separator: "; ")
   }
 
   private var silences: [String] {

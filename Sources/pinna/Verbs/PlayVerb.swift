@@ -19,10 +19,7 @@ extension Verb {
     guard let name = arguments.operands.first else {
       throw Failure(.usage, "pinna play needs a take, or --stop; see: pinna play --help")
     }
-    // A bare name may refer to a take in the default folder.
-    let inFolder = TakeFolder(path: nil).path + "/" + name
-    let isBare = !name.contains("/") && access(name, F_OK) != 0 && access(inFolder, F_OK) == 0
-    let path = isBare ? inFolder : try OutputPath.absolute(name)
+    let path = try take(name)
     try InputPath.check(path, "give a take; to list them, run: pinna takes list")
     return try ask(arguments, OSCMessage("/pinna/play", [.string(path)]), \PlaybackReport.startText)
   }

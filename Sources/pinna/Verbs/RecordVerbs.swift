@@ -8,7 +8,7 @@ extension Verb {
     name: "record start", summary: "start a take; settings cannot change until it ends",
     options: [
       Option("--dir", "DIR", "folder for the take (default: pinna in the music folder)"),
-      Option("--feeds", "NAMES", "the feeds to record, a file each: main,anna, or all (default: main)"),
+      Option("--feeds", "NAMES", "the feeds to record, a file each, such as main,anna (default: all)"),
       Option("--raw", nil, "also record all microphones to a second file, in sync with the first"),
       Option(
         "--format", "FORMAT",

@@ -1,3 +1,4 @@
+import Acoustics
 import Glibc
 import Messages
 import Processor
@@ -26,7 +27,7 @@ extension Verb {
       Tool.say(json: (["folder": folder.path, "takes": takes] as JSONObject).text)
     } else {
       if takes.isEmpty, unreadable.isEmpty { Tool.say("no takes in \(folder.path.printable)") }
-      for take in takes { Tool.say(take.line) }
+      for take in takes { Tool.say(take.text) }
       let cut = takes.count { $0.state == .cut }
       if cut > 0 {
         let notice = cut == 1 ? "1 take was cut off; finish it" : "\(cut) takes were cut off; finish them"
@@ -37,6 +38,63 @@ extension Verb {
     }
     for sentence in unreadable { Tool.complain(sentence) }
     return unreadable.isEmpty ? .done : .failed
+  }
+
+  static let takesEdit = Verb(
+    name: "takes edit", operands: ["TAKE"],
+    summary: "change the title or a marker of a take that has ended, in its sidecar and its WAV files",
+    options: [
+      Option("--title", "TEXT", "its title; none removes it"),
+      Option("--marker", "TIME", "the place of a marker, as takes list shows it: 1:05.3; needs --label"),
+      Option("--label", "TEXT", "the marker's label; none removes the marker"),
+      jsonOption,
+    ]
+  ) { arguments in
+    func text(_ option: String) -> String? { arguments[option].map { $0 == "none" ? "" : $0 } }
+    var edits: [TakeEdit] = text("--title").map { [.title($0)] } ?? []
+    guard arguments.has("--marker") == arguments.has("--label") else {
+      throw Failure(
+        .usage, "--marker and --label belong together; give both, as in --marker 1:05.3 --label Applause")
+    }
+    if let place = arguments["--marker"], let label = text("--label") {
+      guard let seconds = seconds(ofClock: place) else {
+        throw Failure(
+          .usage, "\(place.quoted) is not a time; give seconds, or hours, minutes and seconds: 1:05.3")
+      }
+      edits.append(.marker(seconds: seconds, label: label))
+    }
+    guard !edits.isEmpty else {
+      throw Failure(.usage, "nothing to change; give --title, or --marker and --label")
+    }
+    let path = try OutputPath.withoutLinks(take(arguments.operands[0]))
+    let parts = path.split(separator: "/")
+    let folder = TakeFolder(path: "/" + parts.dropLast().joined(separator: "/"))
+    let edited = try folder.edit(parts.last.map(String.init) ?? "", edits)
+    for name in edited.unchanged {
+      Tool.complain("\(name.printable) keeps the title and markers that it had; the sidecar has the new ones")
+    }
+    let markers = edited.sidecar.markers ?? []
+    arguments.print(
+      json: ["sidecar": edited.path, "title": edited.sidecar.title ?? "", "markers": markers.count],
+      text: "\(edited.path.printable): \(edited.sidecar.title?.printable ?? "no title"), "
+        + "marker".counted(markers.count))
+    return .done
+  }
+
+  /// The path of a take that was typed: a bare name may refer to one in the default folder.
+  static func take(_ name: String) throws -> String {
+    let inFolder = TakeFolder(path: nil).path + "/" + name
+    let isBare = !name.contains("/") && access(name, F_OK) != 0 && access(inFolder, F_OK) == 0
+    return isBare ? inFolder : try OutputPath.absolute(name)
+  }
+
+  /// Seconds of "1:02:05.3", "65.3" or "65".
+  private static func seconds(ofClock text: String) -> Double? {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard (1...3).contains(parts.count),
+      parts.allSatisfy({ $0.wholeMatch(of: /[0-9]{1,7}(\.[0-9]{1,9})?/) != nil })
+    else { return nil }
+    return parts.reduce(0) { $0 * 60 + (Double($1) ?? 0) }
   }
 
   static let takesRepair = Verb(
@@ -65,12 +123,19 @@ extension Verb {
 }
 
 extension ListedTake {
-  fileprivate var line: String {
+  /// One line, and one for each marker.
+  fileprivate var text: String {
+    ([line] + markers.map { "  \($0.seconds.clock)  \($0.label.printable)" }).joined(separator: "\n")
+  }
+
+  private var line: String {
     var notes = [state.rawValue, "channel".counted(channels)]
+    if feeds.contains(where: { $0 != Feed.main }) { notes.append("feeds \(feeds.joined(separator: ", "))") }
     if let pinna, pinna != "pinna" { notes.append("of \(pinna)") }
     if microphones { notes.append("and microphones") }
     if files > 1 { notes.append("in \(files) files") }
     let missingText = missing.isEmpty ? "" : "; missing: " + missing.map(\.printable).joined(separator: "; ")
-    return "\(path.printable)  \(seconds.clock)  \(notes.joined(separator: ", "))\(missingText)"
+    return
+      "\(path.printable)  \(seconds.clock)  \(title.map { "“\($0.printable)”  " } ?? "")\(notes.joined(separator: ", "))\(missingText)"
   }
 }
