@@ -280,8 +280,8 @@ public final class Controller {
     case .subscribe: request.answer(try subscribe(words, sender))
     case .unsubscribe: try unsubscribe(sender, request)
     case .pose(let format): try pose(format, words, request)
-    case .centre:
-      try processor.centre()
+    case .calibrateTracker(let step):
+      try processor.calibrateTracker(step)
       answerPose(request)
     case .stop: processor.stop(request)
     }

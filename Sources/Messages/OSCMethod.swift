@@ -1,3 +1,5 @@
+import Acoustics
+
 /// One row of the OSC method table. The table in docs/control.md is generated from it.
 ///
 /// A packet is one message of strings, integers, floats and the tags T (on), F (off), N and I (ignored), or a bundle of
@@ -20,7 +22,7 @@ public struct OSCMethod: Sendable {
     case useBank, loadMIDI, learnMIDI
     case feedList, feedAdd, feedSet, feedRemove
     case pose(PoseFormat)
-    case centre
+    case calibrateTracker(TrackerMounting.Step)
     case subscribe, unsubscribe
     case sessionOpen, sessionClaim, sessionSet, sessionPeriod, sessionClose
   }
@@ -103,7 +105,14 @@ public struct OSCMethod: Sendable {
       .pose(.roll)),
     OSCMethod("/pinna/pose/yaw", "degrees", 1...1, "the same", .pose(.yaw)),
     OSCMethod(
-      "/pinna/pose/centre", "no arguments", 0...0, "take the present pose for that of no angles", .centre),
+      "/pinna/pose/centre", "no arguments", 0...0, "take the present pose for that of no angles",
+      .calibrateTracker(.centre)),
+    OSCMethod(
+      "/pinna/pose/nod", "no arguments", 0...0, "take it for that of a wearer who looks down",
+      .calibrateTracker(.nod)),
+    OSCMethod(
+      "/pinna/pose/turn", "no arguments", 0...0, "take it for that of a wearer who looks to the left",
+      .calibrateTracker(.turn)),
     OSCMethod(
       "/ypr", "yaw, pitch, roll", 3...3, "the pose that comes in, from a head tracker", .pose(.angles)),
     OSCMethod("/adm/lis/ypr", "yaw, pitch, roll", 3...3, "the same", .pose(.angles)),

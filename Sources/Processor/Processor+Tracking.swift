@@ -12,15 +12,23 @@ extension Processor {
     pollTracking()
   }
 
-  /// Takes the tracker's present pose for that of no angles.
-  /// - Throws: if none has come in.
-  package func centre() throws(Failure) {
+  /// Takes the tracker's present pose for that of no angles, or for that of a wearer who looks down or to the left.
+  /// - Throws: if none has come in, or none that says anything.
+  package func calibrateTracker(_ step: TrackerMounting.Step) throws(Failure) {
     guard let latest = tracking.latest else {
       throw Failure(.failed, "no pose has come in; send one first, such as /ypr, to the port of --pose-port")
     }
-    tracking.centre = latest.pose
+    guard tracking.mounting.take(latest.pose, as: step) else {
+      throw Failure(
+        .failed,
+        "the head is where it was for --centre; look straight ahead for pinna set --centre, then some 30° down for --nod, "
+          + "and to the left for --turn")
+    }
     pollTracking()
   }
+
+  /// Which angles of trackers count as yaw, pitch and roll.
+  package func takeTracker(_ axes: TrackerMounting.Axes) { tracking.mounting.axes = axes }
 
   /// As it came in last; nil before the first.
   package var trackedPose: TrackedPose? { tracking.latest?.pose }
@@ -33,7 +41,7 @@ extension Processor {
   /// The pose that counts, seen from the centre; nil before the first.
   package var trackerReport: StatusReport.TrackerReport? {
     tracking.latest.map { latest in
-      let pose = latest.pose.relative(to: tracking.centre)
+      let pose = tracking.mounting.pose(latest.pose)
       return .init(
         yaw: pose.yaw, pitch: pose.pitch, roll: pose.roll,
         secondsAgo: max(.zero, world.now - latest.instant) / .seconds(1))

@@ -10,8 +10,7 @@ import Rendering
 struct Tracking {
   /// Of the tracker, as it was received last.
   var latest: (pose: TrackedPose, instant: ContinuousClock.Instant)?
-  /// The tracker's pose that counts as that of no angles.
-  var centre = TrackedPose()
+  var mounting = TrackerMounting()
   /// Whom looks follow: the loudest, or who was until somebody else is louder; nil before the first.
   private(set) var talker: TrackedTalker?
   /// Where looks that follow it are: its place when it last moved by more than `play`.
@@ -27,7 +26,7 @@ struct Tracking {
   private static let historyLimit = 16_384
 
   /// The pose that counts; nil before the first.
-  var pose: TrackedPose? { latest?.pose.relative(to: centre) }
+  var pose: TrackedPose? { latest.map { mounting.pose($0.pose) } }
 
   /// By how many decibels another talker must be louder to be followed instead of one who still speaks.
   private static let lead = 6.0

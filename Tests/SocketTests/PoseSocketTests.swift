@@ -1,5 +1,6 @@
 import Acoustics
 import Control
+import Foundation
 import LiveSupport
 import Messages
 import TestSupport
@@ -87,10 +88,123 @@ import Testing
 
   @Test("a centre at any angle is no angle from then on, and turns about up stay turns about up")
   func centre() {
+    var mounting = TrackerMounting()
     let mounted = TrackedPose(yaw: 140, pitch: 35, roll: -20)
-    #expect(isNear(mounted.relative(to: mounted), 0, 0, 0))
     let turned = TrackedPose(yaw: -170, pitch: 35, roll: -20)
-    #expect(isNear(turned.relative(to: mounted), 50, 0, 0))
-    #expect(isNear(turned.relative(to: TrackedPose()), -170, 35, -20))
+    #expect(isNear(mounting.pose(turned), -170, 35, -20))
+    let isFirst = mounting.take(mounted, as: .centre)
+    #expect(isFirst)
+    #expect(isNear(mounting.pose(mounted), 0, 0, 0))
+    #expect(isNear(mounting.pose(turned), 50, 0, 0))
+  }
+
+  /// A quaternion w, x, y, z.
+  private func turn(_ axis: SIMD3<Double>, _ degrees: Double) -> SIMD4<Double> {
+    let (half, unit) = (degrees * .pi / 360, axis / axis.length)
+    return SIMD4(cos(half), sin(half) * unit.x, sin(half) * unit.y, sin(half) * unit.z)
+  }
+
+  /// The rotation that does `b`, then `a`.
+  private func after(_ a: SIMD4<Double>, _ b: SIMD4<Double>) -> SIMD4<Double> {
+    let (v, u) = (SIMD3(a[1], a[2], a[3]), SIMD3(b[1], b[2], b[3]))
+    let w = a[0] * u + b[0] * v + v.cross(u)
+    return SIMD4(a[0] * b[0] - v.dot(u), w.x, w.y, w.z)
+  }
+
+  @Test(
+    "a phone that lies flat on the head, or stands in front of the chest, or hangs upside down, tells turns, nods and tilts",
+    arguments: [
+      [0, 1, 0, 1], [1, 0, 0, 1], [0, -1, 0, 1], [1, 0, 0, 90], [1, 0, 0, 88], [1, 0, 0, 180], [0, 0, 1, 0],
+    ])
+  func flat(mounted: [Double]) throws {
+    // The phone's axes: x right, y towards the top edge, z out of the screen; the wearer looks along y of the room.
+    let start = turn([mounted[0], mounted[1], mounted[2]], mounted[3])
+    func pose(_ q: SIMD4<Double>) throws -> TrackedPose {
+      try #require(TrackedPose(rotationVector: q[1], q[2], q[3], w: q[0]))
+    }
+    var mounting = TrackerMounting()
+    let isCentred = mounting.take(try pose(start), as: .centre)
+    #expect(isCentred)
+    for (axis, yaw, pitch, roll) in [
+      ([0, 0, 1], 25, 0, 0), ([0, 1, 0], 0, 0, 25), ([1, 0, 0], 0, 25, 0),
+    ] as [(SIMD3<Double>, Double, Double, Double)] {
+      let found = mounting.pose(try pose(after(turn(axis, 25), start)))
+      #expect(isWithin(1.5, found, yaw, pitch, roll), "\(mounted): \(found)")
+    }
+  }
+
+  private func isWithin(
+    _ degrees: Double, _ pose: TrackedPose, _ yaw: Double, _ pitch: Double, _ roll: Double
+  )
+    -> Bool
+  {
+    [(pose.yaw, yaw), (pose.pitch, pitch), (pose.roll, roll)].allSatisfy {
+      abs(remainder($0 - $1, 360)) < degrees
+    }
+  }
+
+  @Test("exactly upright, a phone's turns about up are yaw")
+  func vertical() throws {
+    for yaw in [0.0, 30, -120] {
+      let q = turn([0, 0, 1], yaw)
+      let pose = try #require(TrackedPose(rotationVector: q[1], q[2], q[3], w: q[0]))
+      #expect(abs(pose.pitch + 90) < 0.05 && pose.roll == 0)
+      #expect(abs(remainder(pose.yaw - (yaw + 90), 360)) < 1e-3, "\(pose)")
+    }
+  }
+
+  @Test("straight ahead, a nod and a turn tell any mounting, also of a tracker that does not know what is up")
+  func mounting() throws {
+    var noise = SeededNoise(seed: 56)
+    func random() -> Double { Double.random(in: -1...1, using: &noise) }
+    func rotation() -> SIMD4<Double> { turn([random(), random(), random() + 1e-3], 180 * random()) }
+    for _ in 0..<200 {
+      let (room, mount) = (rotation(), rotation())
+      func tracked(_ head: SIMD4<Double>) throws -> TrackedPose {
+        let q = after(room, after(head, mount))
+        return try #require(TrackedPose(w: q[0], x: q[1], y: q[2], z: q[3]))
+      }
+      // The wearer's axes: x forward, y left, z up.
+      let start = turn([0, 0, 1], 0)
+      var mounting = TrackerMounting()
+      let down = try tracked(turn([0, 1, 0], 20 + 10 * random()))
+      let isEarly = mounting.take(down, as: .nod)
+      #expect(!isEarly)
+      let isStraight = mounting.take(try tracked(start), as: .centre)
+      #expect(isStraight)
+      let isSmall = mounting.take(try tracked(turn([0, 1, 0], 5)), as: .nod)
+      #expect(!isSmall)
+      let isNod = mounting.take(down, as: .nod)
+      #expect(isNod)
+      let isTurn = mounting.take(try tracked(turn([0, 0, 1], 40 + 20 * random())), as: .turn)
+      #expect(isTurn)
+      for _ in 0..<5 {
+        let (yaw, pitch, roll) = (170 * random(), 80 * random(), 80 * random())
+        let head = after(after(turn([0, 0, 1], yaw), turn([0, -1, 0], pitch)), turn([1, 0, 0], roll))
+        let found = mounting.pose(try tracked(head))
+        #expect(isWithin(0.01, found, yaw, pitch, roll), "\(found), \(yaw) \(pitch) \(roll)")
+      }
+      // A new centre keeps the mounting.
+      let aside = turn([0, 0, 1], 70)
+      let isAgain = mounting.take(try tracked(aside), as: .centre)
+      #expect(isAgain)
+      #expect(isWithin(0.01, mounting.pose(try tracked(after(aside, turn([0, 1, 0], 30)))), 0, -30, 0))
+    }
+  }
+
+  @Test("axes name each angle once, exchange them, and turn their signs")
+  func axes() throws {
+    var mounting = TrackerMounting()
+    let pose = TrackedPose(yaw: 30)
+    for (word, yaw, pitch, roll) in [
+      ("yaw,pitch,roll", 30.0, 0.0, 0.0), ("-yaw,pitch,roll", -30, 0, 0), ("roll,yaw,pitch", 0, 30, 0),
+      ("pitch,roll,-yaw", 0, 0, -30),
+    ] {
+      mounting.axes = try #require(TrackerMounting.Axes(word))
+      #expect(isNear(mounting.pose(pose), yaw, pitch, roll), "\(word)")
+    }
+    for word in ["", "yaw", "yaw,pitch", "yaw,yaw,roll", "yaw,pitch,roll,yaw", "--yaw,pitch,roll", "x,y,z"] {
+      #expect(TrackerMounting.Axes(word) == nil, "\(word)")
+    }
   }
 }

@@ -102,6 +102,9 @@ extension Verb {
         "--follow", "WHAT",
         "roll, yaw, look: what follows a head tracker; talker: the look follows who speaks; or off"),
       Option("--centre", nil, "alone, also during takes: the head tracker's present pose is straight ahead"),
+      Option(
+        "--nod", nil, "alone, after --centre, while the wearer looks down: learns how the tracker is mounted"),
+      Option("--turn", nil, "the same, while the wearer looks to the left"),
       Option("--gain", "DB", "gain in decibels, from -60 to 24"),
       Option("--high-pass", "HZ|off", "high-pass of the outputs against wind and rumble, from 20 to 400 Hz"),
       adaptOption,
@@ -113,11 +116,12 @@ extension Verb {
   ) { arguments in
     let keys = Change.Key.allCases.map(\.rawValue)
     let pairs = keys.flatMap { key in arguments["--" + key].map { [key, $0] } ?? [] }
-    if arguments.has("--centre") {
-      guard pairs.isEmpty else {
-        throw Failure(.usage, "--centre is about the head tracker, not a change; give it alone")
+    let steps = ["centre", "nod", "turn"].filter { arguments.has("--" + $0) }
+    if let step = steps.first {
+      guard pairs.isEmpty, steps.count == 1 else {
+        throw Failure(.usage, "--\(step) is about the head tracker, not a change; give it alone")
       }
-      return try ask(arguments, OSCMessage("/pinna/pose/centre"), \StatusReport.TrackerReport.text)
+      return try ask(arguments, OSCMessage("/pinna/pose/\(step)"), \StatusReport.TrackerReport.text)
     }
     guard !pairs.isEmpty else {
       throw Failure(

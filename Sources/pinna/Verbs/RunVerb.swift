@@ -1,3 +1,4 @@
+import Acoustics
 import Control
 import FoundationEssentials
 import Glibc
@@ -42,6 +43,9 @@ extension Verb {
         "--osc-address", "ADDRESS", "listen there instead of 127.0.0.1; only in a network that you trust"),
       Option(
         "--pose-port", "PORT", "listen for head trackers there, over UDP; at --osc-address if that is given"),
+      Option(
+        "--pose-axes", "ANGLES",
+        "which angles of head trackers count as yaw, pitch and roll: -yaw,pitch,roll mirrors yaw"),
       Option("--talkers", nil, "find out who speaks where, also where nothing adapts; see: pinna talkers"),
       Option("--radians", nil, "head trackers send angles in radians, not degrees"),
       Option(
@@ -94,6 +98,7 @@ extension Verb {
     let processor = try processor(arguments, setting, library, events, memory, project, virtual, warn)
     let udp = try udpSocket(arguments)
     let poses = try poseSocket(arguments)
+    processor.takeTracker(try poseAxes(arguments))
     let web = try webPage(arguments, project)
     defer { withExtendedLifetime(web) { web?.file.remove() } }
     let midi = try midiSetup(arguments, library)
@@ -158,6 +163,18 @@ extension Verb {
       isInRadians: arguments.has("--radians"))
     Tool.complain("poses of head trackers over UDP on \(poses.address)")
     return poses
+  }
+
+  /// The value of --pose-axes.
+  private static func poseAxes(_ arguments: Arguments) throws(Failure) -> TrackerMounting.Axes {
+    let word = arguments["--pose-axes"]
+    guard let axes = word.map(TrackerMounting.Axes.init) ?? .straight else {
+      throw Failure(
+        .usage,
+        "--pose-axes \(word!.quoted) is not usable; name yaw, pitch and roll once each, perhaps with a minus, such as "
+          + "-yaw,pitch,roll")
+    }
+    return axes
   }
 
   /// The process that serves the page of --web, whose address is printed, and stands in a file for `monitor --web`; nil

@@ -202,7 +202,7 @@ struct RandomSequence {
     case .poseComes:
       rig.processor.track(
         TrackedPose(yaw: Double(noise.next() % 360), pitch: 0, roll: Double(noise.next() % 360)))
-    case .poseIsCentre: try? rig.processor.centre()
+    case .poseIsCentre: try? rig.processor.calibrateTracker(.centre)
     case .nearbyEnds, .nearbyFails:
       guard !world.nearby.isEmpty else { return false }
       world.endNearby(event == .nearbyFails ? failure : nil)

@@ -174,9 +174,9 @@ import Testing
   @Test("the centre is the pose in which the tracker points ahead; without a pose there is none")
   func centre() throws {
     let rig = following()
-    #expect(throws: Failure.self) { try rig.processor.centre() }
+    #expect(throws: Failure.self) { try rig.processor.calibrateTracker(.centre) }
     turn(rig, 50)
-    try rig.processor.centre()
+    try rig.processor.calibrateTracker(.centre)
     turn(rig, 70)
     design(rig)
     #expect(abs(rig.status.tracker!.yaw - 20) < 1e-9 && look(rig) == 20)
