@@ -35,7 +35,8 @@ extension Controller {
 
   /// Takes the newest pose of the packets at the port for poses. Nobody is answered there.
   func receivePoses() {
-    guard let pose = poses?.newest(after: present) else { return }
-    processor.track(pose)
+    guard let poses else { return }
+    if let pose = poses.newest(after: present) { processor.track(pose) }
+    processor.trackerProblem = poses.problem
   }
 }

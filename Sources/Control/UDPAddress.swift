@@ -6,7 +6,7 @@ import Processor
 /// The address and port of a UDP socket, IPv4 or IPv6.
 package struct UDPAddress: Hashable, Sendable, CustomStringConvertible {
   /// A `sockaddr_in` or `sockaddr_in6`.
-  private let bytes: [UInt8]
+  let bytes: [UInt8]
 
   package init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 

@@ -103,7 +103,7 @@ extension Processor {
   }
 
   private func systemWarnings(_ readings: Readings) -> [Warnings.Candidate] {
-    var found = readings.problems.map { Warnings.Candidate($0) }
+    var found = (readings.problems + [trackerProblem].compactMap(\.self)).map { Warnings.Candidate($0) }
     let hung = AbandonedJobs.count
     if hung > 0 {
       found.append(

@@ -47,6 +47,8 @@ package final class Processor {
   var feeds = FeedWork()
   var onDemand = OnDemand()
   var tracking = Tracking()
+  /// Why what comes in where poses are expected counts for nothing; nil if it does.
+  package var trackerProblem: String?
   /// Those that the callback has not ended yet.
   var substitutions: [Ticket: Substitution] = [:]
   var warnings = Warnings()

@@ -15,7 +15,8 @@ import Testing
     let socket = try PoseSocket(port: 0, isInRadians: isInRadians)
     let sender = UDPSender(port: UInt16(socket.address.description.split(separator: ":")[1])!)
     send(sender)
-    return (socket.newest(after: present), socket.droppedPackets)
+    // Whose socket it is shows as long as it is there.
+    return withExtendedLifetime(sender) { (socket.newest(after: present), socket.droppedPackets) }
   }
 
   private func isNear(_ pose: TrackedPose?, _ yaw: Double, _ pitch: Double, _ roll: Double) -> Bool {
@@ -84,6 +85,75 @@ import Testing
       sender.send("/ypr", .string("ahead"), .float(0), .float(0))
     }
     #expect(isNear(heard.pose, 40, 0, 0) && heard.dropped == 6)
+  }
+
+  /// As proc(5) describes it: user 1001's socket that is bound to 127.0.0.1:50000, 1002's to all addresses and 50001, 1003's
+  /// of IPv6 to 50001 of all, 1004's to 127.0.0.1 through an IPv6 socket, 1005's to 127.0.0.2:50000.
+  private static let table = """
+       sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops
+       1: 0100007F:C350 00000000:0000 07 00000000:00000000 00:00000000 00000000  1001        0 559 2 0 0
+       2: 00000000:C351 0100007F:2329 01 00000000:00000000 00:00000000 00000000  1002        0 560 2 0 0
+       3: 00000000000000000000000000000000:C351 00000000000000000000000000000000:0000 07 00000000:00000000 00:00000000 00000000  1003        0 561 2 0 0
+       4: 0000000000000000FFFF00000100007F:C352 00000000000000000000000000000000:0000 07 00000000:00000000 00:00000000 00000000  1004        0 562 2 0 0
+       5: 0200007F:C350 00000000:0000 07 00000000:00000000 00:00000000 00000000  1005        0 563 2 0 0
+    """
+
+  @Test("R56: the kernel's table names every user who may have sent from an address")
+  func owners() throws {
+    func owners(_ host: String, _ port: UInt16) throws -> [uid_t] {
+      SenderUser.owners(of: try #require(UDPAddress(host, port: port)), in: Self.table)
+    }
+    #expect(try owners("127.0.0.1", 50_000) == [1001] && owners("127.0.0.2", 50_000) == [1005])
+    #expect(try owners("127.0.0.1", 50_001) == [1002, 1003] && owners("127.0.0.1", 50_002) == [1004])
+    #expect(try owners("::1", 50_001) == [1002, 1003] && owners("::1", 50_000) == [])
+    #expect(try owners("127.0.0.1", 50_003) == [])
+  }
+
+  @Test(
+    "R56: another user's poses count for nothing unless they are asked for, which is said once",
+    .enabled(if: getuid() == 0, "only root can become another user"),
+    arguments: ["own", "any", "127.0.0.1", "127.0.0.2"])
+  func strangers(whom: String) throws {
+    let trusted = try #require(PoseSocket.Trusted(whom))
+    let socket = try PoseSocket(port: 0, isInRadians: false, from: trusted)
+    let port = UInt16(socket.address.description.split(separator: ":")[1])!
+    // /ypr ,fff 32 0 0, from a socket that stays open until its input ends.
+    let text = #"/ypr\0\0\0\0,fff\0\0\0\0B\0\0\0\0\0\0\0\0\0\0\0"#
+    let stranger = try Program(
+      "/usr/bin/setpriv",
+      [
+        "--reuid=65534", "--regid=65534", "--clear-groups", "/bin/bash", "-c",
+        "exec 3<>/dev/udp/127.0.0.1/\(port); printf '\(text)' >&3; sleep 60",
+      ])
+    defer { stranger.stop() }
+    var pose: TrackedPose?
+    _ = waitUntil(seconds: 10) {
+      pose = socket.newest(after: TrackedPose()) ?? pose
+      return pose != nil || socket.droppedPackets > 0
+    }
+    let isHeard = whom == "any" || whom == "127.0.0.1"
+    #expect(isHeard ? isNear(pose, 32, 0, 0) : pose == nil)
+    #expect(socket.droppedPackets == (isHeard ? 0 : 1) && (socket.problem == nil) == isHeard)
+    if !isHeard { #expect(socket.problem?.contains("--pose-from") == true) }
+  }
+
+  @Test("an address that is no pose is named, the first one alone, until a pose comes")
+  func problems() throws {
+    let socket = try PoseSocket(port: 0, isInRadians: false)
+    let sender = UDPSender(port: UInt16(socket.address.description.split(separator: ":")[1])!)
+    func problem(_ path: String, _ arguments: OSCMessage.Argument...) -> String? {
+      sender.send(OSCMessage(path, arguments).packet)
+      _ = socket.newest(after: TrackedPose())
+      return socket.problem
+    }
+    let first = problem("/head/rotation", .float(1))
+    #expect(first?.contains("/head/rotation is no address of a pose") == true, "\(first ?? "")")
+    #expect(first?.contains("/ypr, /adm/lis/ypr") == true)
+    #expect(problem("/battery", .float(1)) == first)
+    #expect(problem("/ypr", .float(1), .float(2), .float(3)) == nil)
+    let short = problem("/ypr", .float(1))
+    #expect(short?.contains("/ypr takes yaw, pitch, roll") == true, "\(short ?? "")")
+    withExtendedLifetime(sender) {}
   }
 
   @Test("a centre at any angle is no angle from then on, and turns about up stay turns about up")

@@ -44,6 +44,9 @@ extension Verb {
       Option(
         "--pose-port", "PORT", "listen for head trackers there, over UDP; at --osc-address if that is given"),
       Option(
+        "--pose-from", "WHOM",
+        "whose poses count there: own (your programs on this machine, the default), any, or an IP address"),
+      Option(
         "--pose-axes", "ANGLES",
         "which angles of head trackers count as yaw, pitch and roll: -yaw,pitch,roll mirrors yaw"),
       Option("--talkers", nil, "find out who speaks where, also where nothing adapts; see: pinna talkers"),
@@ -153,15 +156,19 @@ extension Verb {
   /// The UDP socket of --pose-port, announced to the operator; nil without that option.
   private static func poseSocket(_ arguments: Arguments) throws(Failure) -> PoseSocket? {
     guard let port = try arguments.integer("--pose-port", in: 0...65_535) else {
-      guard !arguments.has("--radians") else {
-        throw Failure(.usage, "--radians is about head trackers; add --pose-port PORT")
+      for option in ["--radians", "--pose-from"] where arguments.has(option) {
+        throw Failure(.usage, "\(option) is about head trackers; add --pose-port PORT")
       }
       return nil
     }
+    let whom = arguments["--pose-from"] ?? "own"
+    guard let trusted = PoseSocket.Trusted(whom) else {
+      throw Failure(.usage, "--pose-from \(whom.quoted) is not usable; give own, any, or an IP address")
+    }
     let poses = try PoseSocket(
       host: arguments["--osc-address"] ?? "127.0.0.1", port: UInt16(port),
-      isInRadians: arguments.has("--radians"))
-    Tool.complain("poses of head trackers over UDP on \(poses.address)")
+      isInRadians: arguments.has("--radians"), from: trusted)
+    Tool.complain(poses.announcement)
     return poses
   }
 
