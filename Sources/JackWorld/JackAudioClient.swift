@@ -129,9 +129,11 @@ final class JackAudioClient: AudioClient {
       if !array.isActive {
         array.adopt(ports)
         try array.activate()
-        if options.connect, !memory.hasConnected.load(ordering: .relaxed) {
-          connectMicrophones(of: device)
-          array.connectOutputsToHardware()
+        if options.connectsMicrophones || options.connectsOutputs,
+          !memory.hasConnected.load(ordering: .relaxed)
+        {
+          if options.connectsMicrophones { connectMicrophones(of: device) }
+          if options.connectsOutputs { array.connectOutputsToHardware() }
           // If the server has gone meanwhile, the connections were not made.
           if lossReason == nil { memory.hasConnected.store(true, ordering: .relaxed) }
         }
@@ -161,7 +163,8 @@ final class JackAudioClient: AudioClient {
   private func connectMicrophones(of device: Device) {
     let isNamed = !device.capturePorts.isEmpty
     let sources: [String?] =
-      isNamed ? device.capturePorts : options.connect ? hardwarePorts(of: device).map { $0?.name } : []
+      isNamed
+      ? device.capturePorts : options.connectsMicrophones ? hardwarePorts(of: device).map { $0?.name } : []
     var connections = memory.connections.withLock { $0 }
     array.connectMicrophones(
       to: sources, respectsOthers: !isNamed, &connections.placement, &connections.wiring)
@@ -183,6 +186,18 @@ final class JackAudioClient: AudioClient {
       to: ports, respectsOthers: true, &connections.placement, &connections.wiring)
     memory.store(connections)
     unconnected.withLock { $0 = Array(names.dropFirst(ports.count)) }
+  }
+
+  var remark: String? {
+    guard options.connectsMicrophones, options.connectsOutputs else { return nil }
+    func card(_ port: String) -> Substring { port.prefix { $0 != ":" } }
+    let wanted = array.wantedConnections
+    let outputs = wanted.filter { ArrayClient.outputNames.contains($0.port) }.map { card($0.peer) }
+    let microphones = wanted.filter { !ArrayClient.outputNames.contains($0.port) }.map { card($0.peer) }
+    guard let shared = Set(outputs).intersection(microphones).min() else { return nil }
+    return
+      "microphones and outputs are connected to one sound card, \(shared): listen with headphones, because "
+      + "loudspeakers would howl; --connect microphones leaves the outputs alone"
   }
 
   /// The physical capture port of each microphone; nil where there is none.

@@ -18,8 +18,9 @@ package final class JackWorld: AudioWorld {
   package struct Options: Sendable {
     package var name: String
     package var server: String?
-    /// Whether to connect microphones and outputs to physical ports when Pinna joins its first graph.
-    package var connect = false
+    /// Whether to connect microphones, and outputs, to physical ports when Pinna joins its first graph.
+    package var connectsMicrophones = false
+    package var connectsOutputs = false
     package var preRollSeconds = 0
     package var instructionSet = InstructionSet.best
     /// Playback ports to connect the outputs to, left and right.

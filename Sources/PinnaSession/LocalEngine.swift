@@ -81,7 +81,7 @@ public final class LocalEngine: SessionEngine, Sendable {
     let setting = try Setting(preset: preset, in: library)
     let socket = try ControlSocket(name: name, environment: environment)
     var options = JackWorld.Options(name: name, server: server)
-    options.connect = connect
+    (options.connectsMicrophones, options.connectsOutputs) = (connect, connect)
     let processor = Processor(
       world: JackWorld(options, library: library, events: events), setting: setting, warn: warn)
     return Controller(

@@ -84,6 +84,8 @@ package protocol AudioClient: AnyObject, Sendable {
   var correlation: Float? { get }
   /// The newest frames of both outputs, interleaved, and the number of frames that were played before their end.
   func newestOutputs(_ frames: Int) -> (end: Int, samples: [Float])
+  /// What the operator should know about the connections that were made at the start; nil for nothing.
+  var remark: String? { get }
   /// Physical capture ports of the graph, in the server's order.
   var capturePorts: [String] { get }
 

@@ -236,7 +236,10 @@ extension Processor {
     graph = GraphReport()
     try? post(inForce, nil, isRestoring: true)
     warnOfShortPreRoll()
-    guard !isFirst else { return }
+    guard !isFirst else {
+      if let remark = client.remark { warn(remark) }
+      return
+    }
     nextGraphCheck = world.now
     let setting = "period \(client.readings.period); preset \(inForce.preset)"
     if isSameServer {

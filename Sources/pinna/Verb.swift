@@ -8,9 +8,14 @@ import Text
 struct Verb: Sendable {
   struct Option: Sendable {
     let name: String
-    /// Placeholder of the value, in capitals; nil for a flag.
+    /// Placeholder of the value, in capitals; nil for a flag. In brackets, a choice of words that may be left out.
     let value: String?
     let help: String
+    /// The words of a choice that may be left out; nil for any other value.
+    var optionalChoices: [String]? {
+      guard let value, value.hasPrefix("[") else { return nil }
+      return value.dropFirst().dropLast().split(separator: "|").map(String.init)
+    }
 
     init(_ name: String, _ value: String? = nil, _ help: String) {
       self.name = name
@@ -118,6 +123,12 @@ struct Arguments {
         flags.insert(option.name)
       } else if parts.count == 2 {
         try add(parts[1], to: option)
+      } else if let choices = option.optionalChoices {
+        if let next = rest.first, choices.contains(next) {
+          try add(rest.removeFirst(), to: option)
+        } else {
+          flags.insert(option.name)
+        }
       } else if let value = rest.popFirst() {
         try add(value, to: option)
       } else {

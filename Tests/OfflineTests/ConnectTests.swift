@@ -45,6 +45,28 @@ extension OfflineTests {
       }
     }
 
+    @Test(
+      "--connect connects what it names, and says headphones where both go to one card; the other side stays alone",
+      arguments: ["microphones", "outputs", "all", nil])
+    func parts(word: String?) throws {
+      let home = try PinnaHome()
+      // A run before had all connections, which come back only where they are wanted.
+      for options in [["--connect"], ["--connect"] + [word].compactMap(\.self)] {
+        let graph = try OfflineGraph(
+          preset: "phone5", home: home, options: options, captures: 8, playbacks: 2)
+        let isAll = options.count == 1 || word == "all"
+        let outputs = isAll || word == "outputs" ? ["system:playback_1"] : []
+        #expect(try graph.peers(of: "pinna:out_left") == outputs, "\(options)")
+        #expect(try waitUntil(seconds: 5) { try sources(graph) == capturesInOrder(graph) }, "\(options)")
+        #expect(graph.program.errorText.contains("headphones") == isAll, "\(graph.program.errorText)")
+        try graph.waitForLook()
+        try #require(try graph.pinna("stop").status == 0)
+        _ = graph.program.wait(seconds: 5)
+      }
+      let refused = try home.pinna(["run", "--connect=speakers"])
+      #expect(refused.status == 2 && refused.error.contains("microphones, outputs or all"), "\(refused)")
+    }
+
     @Test("a microphone that two devices have at different positions is moved if Pinna made the connection")
     func otherPlace() throws {
       let home = try PinnaHome()

@@ -49,7 +49,8 @@ import Testing
   }
 
   @Test(
-    "run refuses to connect and not to connect at once", arguments: [["--connect"], ["--connect-from", "x"]])
+    "run refuses to connect and not to connect at once",
+    arguments: [["--connect"], ["--connect", "outputs"], ["--connect-from", "x"]])
   func contradiction(words: [String]) throws {
     let outcome = try home.pinna(["run", "--no-connect"] + words)
     #expect(outcome.status == 2 && outcome.isOneSentence && outcome.error.contains("exclude"), "\(outcome)")

@@ -59,7 +59,8 @@ enum Candidates {
     case (_, "FORMAT") where verb.name == Verb.recordStart.name: words(TakeFormat.self)
     case (_, "FORMAT") where verb.name == Verb.report.name: words(PlotFormat.self)
     case (_, "FORMAT") where verb.name == Verb.export.name: words(ExportFormat.self)
-    case (_, let value?) where value.contains("|"): value.split(separator: "|").map(String.init)
+    case (_, let value?) where value.contains("|"):
+      option.optionalChoices ?? value.split(separator: "|").map(String.init)
     default: []
     }
   }

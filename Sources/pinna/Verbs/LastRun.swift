@@ -27,12 +27,16 @@ struct LastRun {
     }
   }
 
-  /// The last run's connections. Leaves out the microphones' if --connect or --connect-from is given: a microphone
-  /// would wait for its last source, or get the sum of both.
+  /// The last run's connections. Leaves out the microphones' if --connect or --connect-from connects them: a microphone
+  /// would wait for its last source, or get the sum of both. Leaves out the outputs' if they shall not be connected.
   var connections: [Wiring.Wire] {
-    let wires = memory?.connections ?? []
-    guard arguments.has("--connect") || arguments.has("--connect-from") else { return wires }
-    return wires.filter { (ArrayClient.outputNames + [ArrayClient.controlName]).contains($0.port) }
+    let isMicrophones = arguments.connectWord == "microphones"
+    let replaced =
+      arguments.has("--connect") && arguments.connectWord != "outputs" || arguments.has("--connect-from")
+    return (memory?.connections ?? []).filter {
+      if ArrayClient.outputNames.contains($0.port) { return !isMicrophones }
+      return $0.port == ArrayClient.controlName || !replaced
+    }
   }
 
   /// The setting to begin with: that of --preset or --device, or with --resume that of the last run; with --adapt.

@@ -21,7 +21,8 @@ extension Verb {
       Option("--server", "NAME", "the JACK server (default: the default one)"),
       Option("--wait", "SECONDS", "how long to wait for a server (default: 0)"),
       Option(
-        "--connect", nil, "connect microphones and outputs to the hardware, by the device's capture channels"),
+        "--connect", "[microphones|outputs|all]",
+        "connect those to the sound card (default: all; beside --virtual-microphone the microphones)"),
       Option(
         "--monitor", "PORTS",
         "JACK ports to connect the outputs to: left,right; may be given twice, for one each"),
@@ -208,6 +209,20 @@ extension Verb {
     return (web, file)
   }
 
+  /// What --connect connects.
+  private static func connected(_ arguments: Arguments) throws(Failure) -> (microphones: Bool, outputs: Bool)
+  {
+    guard arguments.has("--connect") else { return (false, false) }
+    switch arguments.connectWord {
+    case "microphones": return (true, false)
+    case "outputs": return (false, true)
+    case "all": return (true, true)
+    case let word:
+      throw Failure(
+        .usage, "--connect \(word.quoted) is not usable; give microphones, outputs or all, or leave it out")
+    }
+  }
+
   /// The ports of --monitor: one for both outputs, or one each.
   private static func monitorPorts(_ arguments: Arguments) throws(Failure) -> [String] {
     guard arguments.has("--monitor") else { return [] }
@@ -228,7 +243,7 @@ extension Verb {
     _ warn: @escaping (String) -> Void
   ) throws -> Processor {
     var options = JackWorld.Options(name: arguments.name, server: arguments["--server"])
-    options.connect = arguments.has("--connect")
+    (options.connectsMicrophones, options.connectsOutputs) = try connected(arguments)
     options.findsTalkers = arguments.has("--talkers")
     options.preRollSeconds = try arguments.integer("--pre-roll", in: 0...60) ?? 0
     options.instructionSet = try arguments.instructionSet()
@@ -247,5 +262,12 @@ extension Verb {
         options, library: library, events: events, progress: WorkProgress.designing),
       setting: setting, monitor: options.monitor, preRollSeconds: options.preRollSeconds,
       reconnects: !arguments.has("--no-reconnect"), warn: warn)
+  }
+}
+
+extension Arguments {
+  /// What --connect names. What others hear as a microphone is not also played to the loudspeakers beside it.
+  var connectWord: String {
+    self["--connect"] ?? (has("--virtual-microphone") ? "microphones" : "all")
   }
 }

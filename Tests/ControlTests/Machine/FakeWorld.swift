@@ -187,6 +187,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   /// Whether the server's transport rolls; a test may change it.
   var isRolling = false
   var readings = Readings()
+  var remark: String? { nil }
   var capturePorts: [String] { [] }
   private(set) var engine: FakeEngine?
   private(set) var device: Device?
