@@ -144,6 +144,8 @@ package struct StatusReport: Codable, Sendable {
   package var server = Server.gone
   /// Current warnings, one sentence each.
   package var warnings: [String] = []
+  /// Why nothing is heard, and what to do about it, without a full stop; nil if there is no such reason.
+  package var silence: String?
   package var preset = ""
   package var device = ""
   /// The input in the route.
@@ -232,6 +234,42 @@ package struct StatusReport: Codable, Sendable {
   package var feeds: [FeedReport]?
 
   package init() {}
+
+  /// Below this, in dBFS, peaks are no signal: quiet rooms are louder in any microphone that works.
+  package static let signalFloor = -90.0
+
+  /// The first reason why nothing is heard, on the way from the microphones to the outputs, and what to do about it; nil
+  /// if there is none.
+  package var silenceFound: (reason: String, remedy: String)? {
+    guard playback == nil, listening == nil else { return nil }
+    switch server {
+    case .joining: return ("filters and ports are being prepared", "wait; pinna status says how far they are")
+    case .gone, .stalled, .unusable: return nil
+    case .running: break
+    }
+    let connected = Set((connections ?? []).map(\.port))
+    let feeds = feeds ?? []
+    guard levels.microphones.contains(where: { connected.contains($0.name) }) else {
+      return ("no microphone is connected", "connect them in the graph, or start pinna run with --connect")
+    }
+    guard levels.microphones.contains(where: { $0.peakDB > Self.signalFloor }) else {
+      return (
+        "no signal comes from any microphone",
+        "look at the card's capture switch and gain (alsamixer), and at its profile (pinna doctor)"
+      )
+    }
+    let others = feeds.filter { feed in !feed.muted && feed.outputs.contains { connected.contains($0.name) } }
+    guard others.isEmpty else { return nil }
+    if muted { return ("the outputs are muted", "pinna set --mute off") }
+    if gainDB <= -40 { return (String(format: "the gain is %g dB", gainDB), "pinna set --gain 0") }
+    guard connected.contains(where: { ["out_left", "out_right"].contains($0) }) else {
+      return (
+        "the outputs are connected to nothing",
+        "connect out_left and out_right in the graph, or start pinna run with --connect"
+      )
+    }
+    return nil
+  }
 
   /// Why stereo does not follow the sound although it shall, as a sentence without a full stop; nil if it does.
   package var adaptationLine: String? {

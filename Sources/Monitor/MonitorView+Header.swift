@@ -107,7 +107,9 @@ extension MonitorView {
     } else {
       let missing = status.fallback?.missing.map { "microphone \($0.name): \($0.fault.sentence)" } ?? []
       let obstacle = status.fallback?.obstacle.map { "no filters without the missing microphones: \($0)" }
-      all = missing + [obstacle].compactMap(\.self) + status.warnings
+      all =
+        missing + [obstacle, status.silence.map { "nothing is heard: \($0)" }].compactMap(\.self)
+        + status.warnings
     }
     var lines: [(text: String, style: Style)] = []
     for warning in all {

@@ -96,6 +96,9 @@ extension Processor {
     report.connections = StatusReport.PortConnections.all(state.isInGraph ? graph.connections : [:])
     report.midi = midi
     report.feeds = feedReports.isEmpty ? nil : feedReports
+    // Before the first look at the graph, connections are unknown.
+    let silence = state.isInGraph && graph.checkNumber == 0 ? nil : report.silenceFound
+    report.silence = silence.map { "\($0.reason); \($0.remedy)" }
     return report
   }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import JackClient
 import Messages
 import Realtime
@@ -74,9 +75,18 @@ extension Processor {
     for name in readings.mutedMicrophones {
       found.append(.init("\(name) is muted: it sends invalid samples (NaN, infinity, or above +60 dBFS)"))
     }
-    let isSounding = zip(names, levels).contains { $1.peak > 1e-3 }
-    for (n, name) in names.enumerated() where isSounding && sources[name] != nil && levels[n].peak < 1e-6 {
-      found.append(.init("\(name) is silent while others are not", after: .seconds(3)))
+    let floor = Float(pow(10, StatusReport.signalFloor / 20))
+    let sounding = zip(names, levels).filter { $1.peak > floor }.map(\.0)
+    let silent = names.indices.filter { sources[names[$0]] != nil && levels[$0].peak < 1e-6 }.map {
+      names[$0]
+    }
+    if sounding.count == 1, silent.count > 1 {
+      let all = silent.joined(separator: ", ")
+      found.append(.init("only \(sounding[0]) has a signal; silent: \(all)", after: .seconds(3)))
+    } else if !sounding.isEmpty {
+      for name in silent {
+        found.append(.init("\(name) is silent while others are not", after: .seconds(3)))
+      }
     }
     for (a, b) in duplicateSignals.observe(names, levels, now: world.now) where sources[a] != sources[b] {
       found.append(.init("\(a) and \(b) have carried the same signal for a minute"))

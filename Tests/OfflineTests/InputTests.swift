@@ -14,6 +14,50 @@ extension OfflineTests {
       try #require(try graph.status()["warnings"] as? [String])
     }
 
+    @Test("status and doctor say why nothing is heard, until something is")
+    func silence() throws {
+      let graph = try OfflineGraph(preset: "phone5", captures: 5, playbacks: 2)
+      func becomes(_ reason: String?) throws -> Bool {
+        try waitUntil(seconds: 10) {
+          let found = try graph.status()["silence"] as? String
+          return reason.map { found?.hasPrefix($0) == true } ?? (found == nil)
+        }
+      }
+      #expect(try becomes("no microphone is connected; "))
+      #expect(try graph.pinna("status").output.contains("\nnothing is heard: no microphone is connected; "))
+      try graph.play(SeededNoise.loop(channels: 5).map { $0.map { $0 * 1e-6 } })
+      #expect(try becomes("no signal comes from any microphone; "))
+      try graph.play(SeededNoise.loop(channels: 5))
+      #expect(try becomes("the outputs are connected to nothing; "))
+      let doctor = try graph.pinna("doctor")
+      #expect(doctor.output.contains("warning  sound of pinna"), "\(doctor)")
+      try graph.server.connect("pinna:out_left", "system:playback_1")
+      #expect(try becomes(nil))
+      for (option, value, reason) in [
+        ("--mute", "on", "the outputs are muted; "), ("--mute", "off", nil),
+        ("--gain", "-60", "the gain is -60 dB; "),
+      ] as [(String, String, String?)] {
+        try #require(try graph.pinna("set", option, value).status == 0)
+        #expect(try becomes(reason), "\(option) \(value)")
+      }
+    }
+
+    @Test("of many silent microphones one warning says which one has a signal")
+    func oneOfMany() throws {
+      let graph = try OfflineGraph(preset: "linear8", captures: 8)
+      let tone = SeededNoise.loop(channels: 8).enumerated().map { n, samples in
+        n == 2 ? samples : [Float](repeating: 0, count: samples.count)
+      }
+      try graph.play(tone)
+      let isWarned = try waitUntil(seconds: 20) {
+        let warnings = try graph.status()["warnings"] as? [String] ?? []
+        return warnings.count { $0.hasPrefix("only line-3 has a signal; silent: line-1, line-2, ") } == 1
+          && !warnings.contains { $0.hasSuffix("is silent while others are not") }
+      }
+      let found = try graph.status()["warnings"]
+      #expect(isWarned, "\(found ?? "")")
+    }
+
     @Test("a connection that the user removed stays removed")
     func disconnected() throws {
       let graph = try OfflineGraph(preset: "phone5")

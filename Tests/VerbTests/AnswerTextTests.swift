@@ -17,10 +17,11 @@ import pinna
       weak: it is omnidirectional below 200 Hz
       2 microphones at 48000 Hz, period 64, latency 64 frames, 1 xrun, load 12.2 %
       the JACK server runs no periods: nothing is heard or recorded until it does
+      nothing is heard: the outputs are muted; pinna set --mute off
       MIDI from keys:out: bank evening, 2 controllers
       feed anna: Front, cardioid at 60°, rolled by 20°, turned by -15°, following look, -6 dB, high-pass 80 Hz, muted; port anna; weak: it hears behind; not heard: there is no port
         left              -20.1 dB rms    -3.0 dB peak
-        right            -150.0 dB rms  -150.0 dB peak
+        right                 –    rms       –    peak
         out_left          -30.5 dB rms   -12.2 dB peak
         out_right         -31.0 dB rms   -12.0 dB peak
         anna              -24.0 dB rms   -12.0 dB peak
@@ -72,6 +73,30 @@ import pinna
     let phone: StatusReport = try document(
       AnswerSamples.everything.replacingOccurrences(of: sides, with: ""))
     #expect(phone.picture == picture)
+  }
+
+  @Test(
+    "the first reason for silence on the way from microphones to outputs is told, and none where something is heard",
+    arguments: [
+      (-20.0, ["left", "out_left"], #""muted":false"#, nil),
+      (-20, ["out_left"], #""muted":true"#, "no microphone is connected"),
+      (-150, ["left"], #""muted":true"#, "no signal comes from any microphone"),
+      (-95, ["left", "out_left"], #""muted":false"#, "no signal comes from any microphone"),
+      (-20, ["left"], #""muted":true"#, "the outputs are muted"),
+      (-20, ["left"], #""muted":false"#, "the outputs are connected to nothing"),
+      (-20, ["left", "out_right"], #""muted":false,"listening":"left""#, nil),
+    ] as [(Double, [String], String, String?)])
+  func silence(peak: Double, connected: [String], muted: String, reason: String?) throws {
+    let ports = connected.map { #"{"peers":["a:1"],"port":"\#($0)"}"# }.joined(separator: ",")
+    let text = AnswerSamples.mono.replacing(#""peakDB":-3"#, with: #""peakDB":\#(peak)"#)
+      .replacing(#""muted":false"#, with: muted)
+      .replacing(#""clippedSamples":4"#, with: #""clippedSamples":4,"connections":[\#(ports)]"#)
+    let status: StatusReport = try document(text)
+    #expect(status.silenceFound?.reason == reason)
+    let quiet: StatusReport = try document(
+      text.replacing(#""gainDB":0"#, with: #""gainDB":-60"#).replacing(
+        #""muted":true"#, with: #""muted":false"#))
+    if reason == nil, status.listening == nil { #expect(quiet.silenceFound?.reason == "the gain is -60 dB") }
   }
 
   @Test("the text of a status says what a calibration was measured in, where that is known")

@@ -112,7 +112,7 @@ export function drawMeters(canvas, meters) {
     context.fillRect(right + 3, top, 8, tall);
     context.fillStyle = colour("text");
     context.textAlign = "right";
-    context.fillText(row.rms <= -150 ? "–∞" : row.rms.toFixed(1).replace("-", "−"), width, middle);
+    context.fillText(row.rms <= -150 ? "–" : row.rms.toFixed(1).replace("-", "−"), width, middle);
     y += pitch;
   });
   context.fillStyle = colour("quiet");

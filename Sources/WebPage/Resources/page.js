@@ -66,7 +66,7 @@ function setAlert(text) {
 }
 
 function showAlerts() {
-  const sentences = [connectionAlert, ...(status.warnings || [])].filter(Boolean);
+  const sentences = [connectionAlert, status.silence && `Nothing is heard: ${status.silence}`, ...(status.warnings || [])].filter(Boolean);
   const alerts = element("alerts");
   const text = sentences.join(" · ");
   if (alerts.textContent !== text) alerts.textContent = text;

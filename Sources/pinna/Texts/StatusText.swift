@@ -71,7 +71,7 @@ extension StatusReport: SettingReport {
   package var text: String {
     let lines =
       ["\(stateText); \(settingText)"] + (weak.map { ["weak: " + $0.printable] } ?? []) + [engineText]
-      + [serverText, midiText].compactMap(\.self)
+      + [serverText, silence.map { "nothing is heard: " + $0.printable }, midiText].compactMap(\.self)
     return
       (lines + (feeds ?? []).map { "feed " + $0.text } + levelLines + fallbackLines
       + warnings.map { "warning: " + $0.printable } + takeLines
@@ -118,8 +118,13 @@ extension StatusReport: SettingReport {
 
   private var levelLines: [String] {
     (levels.microphones + levels.outputs + (levels.feeds ?? [])).map {
-      "  " + $0.name.padded(16) + String(format: "%7.1f dB rms %7.1f dB peak", $0.rmsDB, $0.peakDB)
+      "  " + $0.name.padded(16) + "\(Self.level($0.rmsDB)) rms \(Self.level($0.peakDB)) peak"
     }
+  }
+
+  /// " -20.1 dB"; a dash for no signal at all.
+  private static func level(_ level: Double) -> String {
+    level <= -150 ? "      –   " : String(format: "%7.1f dB", level)
   }
 
   /// The calibration, filters that are not ready yet, the missing microphones, and what replaces them.

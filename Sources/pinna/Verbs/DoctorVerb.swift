@@ -70,8 +70,20 @@ private struct Examination {
         library, Self.server(arguments["--server"]), pipeWire,
         named: arguments["--server"] ?? environment["JACK_DEFAULT_SERVER"] ?? "default")
       + [.sockets(in: sockets, fault: Self.fault(ofSockets: sockets))]
+      + [Self.sound(of: name)].compactMap(\.self)
       + (dump?.findings(cards) ?? [])
       + DiskState.findings(DiskState.measured { TakeFolder(path: typed).path })
+  }
+
+  /// Whether something is heard of a running Pinna; nil if none answers.
+  private static func sound(of name: String) -> Finding? {
+    guard let answer = try? ControlClient(name: name).request(OSCMessage("/pinna/status"), seconds: 2),
+      answer.status == .done, let status: StatusReport = try? answer.document()
+    else { return nil }
+    guard let (reason, remedy) = status.silenceFound else {
+      return .ok("sound of \(name)", "microphones have a signal, and outputs are connected")
+    }
+    return .warning("sound of \(name)", reason, because: "nothing is heard", remedy: remedy)
   }
 
   private static func server(_ name: String?) -> ServerState {
