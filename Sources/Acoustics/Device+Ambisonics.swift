@@ -3,10 +3,17 @@ extension Device {
   /// come from all microphones. A data source that offers no stereo has B-format, too.
   /// - Throws: `UnknownWord` for an unknown data source; `Unsupported` if the device is never held that way.
   public func ambisonics(_ selection: Selection) throws -> Device {
-    precondition(selection.polarPattern.ambisonicsOrder != nil, "a selection of B-format")
+    let order = selection.polarPattern.ambisonicsOrder
+    precondition(order != nil, "a selection of B-format")
     let source = try dataSource(named: selection.dataSource)
     guard microphones.count > 1 else {
       throw Unsupported("\(name) has one microphone, which hears no directions; B-format needs more")
+    }
+    // Even the horizontal channels of an order need as many microphones as they are. A design of minutes would say so.
+    if let order, order > 1, microphones.count < 2 * order + 1 {
+      throw Unsupported(
+        "B-format of order \(order) needs at least \(2 * order + 1) microphones, and \(name) has \(microphones.count)"
+      )
     }
     let orientation = selection.inputOrientation
     guard placement.orientations.contains(orientation),

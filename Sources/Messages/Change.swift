@@ -111,7 +111,7 @@ public enum Change: Hashable, Sendable {
 
   private static func gain(_ text: String) throws(Failure) -> Decibels {
     let gains = Decibels.outputGains
-    guard let number = text.decimal, gains.contains(number) else {
+    guard let number = text.decimal(unit: "dB"), gains.contains(number) else {
       throw Failure(
         .usage,
         "the gain \(text.quoted) is not usable; give a number of decibels from \(Int(gains.lowerBound)) to "
@@ -127,7 +127,7 @@ public enum Change: Hashable, Sendable {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false).map {
       $0.trimmingPrefix { $0 == " " }
     }
-    let numbers = parts.compactMap { String($0).decimal }
+    let numbers = parts.compactMap { String($0).decimal(unit: "degrees") }
     guard numbers.count == parts.count, (1...2).contains(numbers.count),
       let look = Look(azimuth: numbers[0], elevation: numbers.count == 2 ? numbers[1] : 0)
     else {
@@ -140,7 +140,7 @@ public enum Change: Hashable, Sendable {
   }
 
   private static func angle(_ text: String, _ name: String) throws(Failure) -> Double {
-    guard let number = text.decimal, (-360...360).contains(number) else {
+    guard let number = text.decimal(unit: "degrees"), (-360...360).contains(number) else {
       throw Failure(
         .usage,
         "the \(name) \(text.quoted) is not usable; give a number of degrees from -360 to 360, such as -15")
@@ -172,7 +172,7 @@ public enum Change: Hashable, Sendable {
   private static func highPass(_ text: String) throws(Failure) -> HighPass {
     if text.lowercased() == "off" { return .off }
     let range = HighPass.range
-    guard let number = text.decimal, range.contains(number) else {
+    guard let number = text.decimal(unit: "Hz"), range.contains(number) else {
       throw Failure(
         .usage,
         "the high-pass \(text.quoted) is not usable; give off, or a number of hertz from \(Int(range.lowerBound)) to "

@@ -60,19 +60,35 @@ extension YAMLReader {
     return entries.first { $0.key == key }.map { child(key, $0.value) }
   }
 
-  /// The values of a group. Any key that is not in `allowedKeys` is an error.
+  /// The values of a group. Any key that is not in `allowedKeys`, in the words of files or of commands, is an error.
   public func fields(_ allowedKeys: [String]) throws(DescriptionError) -> YAMLFields {
     guard case .mapping(let entries) = node.content else {
       throw failure("is \(node.kind); write a group with the keys \(allowedKeys.joined(separator: ", "))")
     }
-    for entry in entries where !allowedKeys.contains(entry.key) {
-      throw failure(
-        "has an unknown key \(entry.key.quoted); use one of: \(allowedKeys.joined(separator: ", "))",
-        at: entry.position)
-    }
     var values: [String: YAMLReader] = [:]
-    for entry in entries { values[entry.key] = child(entry.key, entry.value) }
+    for entry in entries {
+      let word = Self.fileWord(entry.key)
+      let isExact = allowedKeys.contains(entry.key)
+      guard let key = isExact ? entry.key : allowedKeys.first(where: { Self.fileWord($0) == word }) else {
+        throw failure(
+          "has an unknown key \(entry.key.quoted); use one of: \(allowedKeys.joined(separator: ", "))",
+          at: entry.position)
+      }
+      guard values[key] == nil else {
+        throw failure("has \(key) twice, also as \(entry.key.quoted); leave one out", at: entry.position)
+      }
+      values[key] = child(entry.key, entry.value)
+    }
     return YAMLFields(group: self, values: values)
+  }
+
+  /// A key in the words of presets: "highPass" for "high-pass", "polarPattern" for "pattern".
+  private static func fileWord(_ key: String) -> String {
+    let parts = key.split(separator: "-")
+    let joined = parts.dropFirst().reduce(String(parts.first ?? "")) {
+      $0 + $1.prefix(1).uppercased() + $1.dropFirst()
+    }
+    return ["pattern": "polarPattern", "orientation": "inputOrientation"][joined] ?? joined
   }
 
   public func list() throws(DescriptionError) -> [YAMLReader] {
@@ -152,7 +168,9 @@ extension YAMLReader {
 
   /// Reads a finite number within `range`. Messages use `unit`: "mm", or an empty string for plain numbers.
   public func number(in range: ClosedRange<Double>, unit: String) throws(DescriptionError) -> Double {
-    guard case .scalar(let text, quoted: false) = node.content, let value = text.decimal else {
+    guard case .scalar(let text, quoted: false) = node.content,
+      let value = text.decimal(unit: String(unit.prefix { $0 != "," }))
+    else {
       throw failure("is \(node.kind), not a number; write a number" + (unit.isEmpty ? "" : " in \(unit)"))
     }
     guard range.contains(value) else {

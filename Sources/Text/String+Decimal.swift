@@ -6,4 +6,14 @@ extension StringProtocol {
     else { return nil }
     return value
   }
+
+  /// The same with a unit behind it: "80 Hz", "-3dB"; "60°" for degrees.
+  package func decimal(unit: String) -> Double? {
+    let words = unit == "degrees" ? ["degrees", "deg", "°"] : [unit]
+    for word in words where !word.isEmpty && count > word.count && lowercased().hasSuffix(word.lowercased()) {
+      let number = dropLast(word.count)
+      return number.prefix(number.count - (number.last == " " ? 1 : 0)).decimal
+    }
+    return decimal
+  }
 }

@@ -48,6 +48,24 @@ import Testing
     #expect(outcome.error.count { $0 == "\n" } == 1)
   }
 
+  @Test("numbers may have their unit behind them")
+  func units() throws {
+    let home = try VerbHome()
+    for words in [
+      ["--gain", "-3dB"], ["--gain", "3 db"], ["--high-pass", "80Hz"], ["--high-pass", "80 Hz"],
+      ["--look", "60°,-10°"],
+      ["--roll", "5deg"], ["--yaw", "-15 degrees"],
+    ] {
+      // Understood, and nobody is there.
+      let outcome = try home.pinna(["set"] + words)
+      #expect(outcome.status == 4, "\(outcome)")
+    }
+    for words in [["--gain", "3Hz"], ["--high-pass", "Hz"], ["--gain", "3 d B"], ["--look", "60°°"]] {
+      let outcome = try home.pinna(["set"] + words)
+      #expect(outcome.status == 2, "\(outcome)")
+    }
+  }
+
   @Test(
     "run refuses to connect and not to connect at once",
     arguments: [["--connect"], ["--connect", "outputs"], ["--connect-from", "x"]])

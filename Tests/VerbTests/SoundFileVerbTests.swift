@@ -60,6 +60,67 @@ import Testing
     #expect(try render("--format", "fuma").status == 2)
   }
 
+  @Test("B-format of an order that needs more microphones is refused before anything is designed")
+  func order() throws {
+    let silence = [[Float]](repeating: [Float](repeating: 0.1, count: 480), count: 4)
+    let input = try write(silence, to: "four.wav")
+    let outcome = try home.pinna(
+      "render", "--device", "tetra", "--format", "ambix", "--order", "2", input, home.path + "/b.wav")
+    #expect(outcome.status == 6 && outcome.error.contains("needs at least 5 microphones"), "\(outcome)")
+    #expect(!outcome.error.contains("designing"), "\(outcome)")
+  }
+
+  // MARK: Words
+
+  @Test(
+    "files of feeds and of automation take the words of presets and of commands; --format flac is that of record start"
+  )
+  func words() throws {
+    let input = try write(Self.noise, to: "in.wav")
+    let feeds = try home.home.folder.write(
+      """
+      anna: {data-source: Front, pattern: omnidirectional, gain: -3dB, high-pass: 80 Hz}
+      ben: {dataSource: Front, polarPattern: omnidirectional, gain: -3, highPass: 80}
+      """, to: "feeds.yaml")
+    func render(_ words: String...) throws -> Program.Outcome {
+      try home.pinna(["render", "--preset", "pair"] + words)
+    }
+    for (options, ending) in [(["--format", "flac"], "flac"), (["--format", "float"], "wav"), ([], "wav")] {
+      let folder = home.path + "/" + options.joined()
+      let outcome = try home.pinna(
+        ["render", "--preset", "pair", "--feeds", feeds, "--into", folder] + options + [input])
+      #expect(outcome.status == 0, "\(outcome)")
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+      #expect(names == ["anna", "ben", "main"].map { "\($0).\(ending)" })
+      let clips = try ["anna", "ben"].map { try AudioClip(path: "\(folder)/\($0).\(ending)") }
+      #expect(clips[0].channels == clips[1].channels && clips[0].frames == Self.frames)
+    }
+    var outputs: [[[Float]]] = []
+    for (n, text) in [
+      "- {at: 0.1, gain: -6dB, high-pass: 100, orientation: portrait}",
+      "- {at: 0.1, gain: -6, highPass: 100 Hz, inputOrientation: portrait}",
+    ].enumerated() {
+      let file = try home.home.folder.write(text, to: "a\(n).yaml")
+      let output = home.path + "/a\(n).wav"
+      let outcome = try render("--automation", file, input, output)
+      #expect(outcome.status == 0, "\(outcome)")
+      outputs.append(try AudioClip(path: output).channels)
+    }
+    #expect(outputs[0] == outputs[1])
+    let twice = try home.home.folder.write("- {at: 0.1, pattern: stereo, polarPattern: stereo}", to: "t.yaml")
+    let refused = try render("--automation", twice, input, home.path + "/t.wav")
+    #expect(refused.status != 0 && refused.error.contains("twice"), "\(refused)")
+    for (name, words) in [
+      ("out.txt", []), ("out.md", []), ("out.7", []), ("out.mp3", []), ("out.wav", ["--format", "flac"]),
+      ("out.flac", ["--format", "tape"]),
+    ] {
+      let outcome = try home.pinna(["render", "--preset", "pair"] + words + [input, home.path + "/" + name])
+      #expect(
+        outcome.status == 2 && !FileManager.default.fileExists(atPath: home.path + "/" + name), "\(outcome)")
+    }
+    #expect(try render("--format", "flac", input, home.path + "/out.flac").status == 0)
+  }
+
   // MARK: Headers
 
   @Test("R47: render uses all the sound that is there, whatever its header says, and says so")

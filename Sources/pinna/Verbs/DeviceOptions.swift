@@ -37,7 +37,7 @@ extension Arguments {
   /// What is selected on a device without a preset. For B-format it is what the preset of the device's name selects, or
   /// else the first data source that looks horizontally while the device is held upright: a phone's bottom does not.
   func preset(of device: Device, in library: PresetLibrary) -> Preset {
-    guard self["--format"] == Self.ambix, self["--data-source"] == nil else { return Preset(of: device) }
+    guard isAmbisonic, self["--data-source"] == nil else { return Preset(of: device) }
     let named = (try? library.preset(named: device.name)).flatMap {
       $0.device == device.name ? try? device.dataSource(named: $0.selection.dataSource) : nil
     }
@@ -57,12 +57,34 @@ extension Arguments {
 
   /// The word of --format for B-format.
   static let ambix = "ambix"
+  private var isAmbisonic: Bool { options["--format"]?.contains(Self.ambix) ?? false }
+
+  /// The ending of the files that --format asks for, in the words of `record start`: "wav" without one of them.
+  /// - Parameter isGiven: whether there is one.
+  func soundEnding(_ isGiven: inout Bool) throws(Failure) -> String {
+    var ending = "wav"
+    for word in options["--format"] ?? [] where word != Self.ambix {
+      guard ["float", "flac", "opus"].contains(word) else {
+        throw Failure(
+          .usage,
+          "--format \(word.printable(limit: 40)) is not usable; give \(Self.ambix), float, flac or opus, or leave it out"
+        )
+      }
+      (ending, isGiven) = (word == "float" ? "wav" : word, true)
+    }
+    return ending
+  }
+
+  func soundEnding() throws(Failure) -> String {
+    var isGiven = false
+    return try soundEnding(&isGiven)
+  }
 
   /// The pattern of --format ambix in the order of --order; nil for another format or none.
   /// - Throws: a usage failure for --order without B-format.
   func ambisonics() throws(Failure) -> PolarPattern? {
     let order = try integer("--order", in: PolarPattern.ambisonicsOrders)
-    guard self["--format"] == Self.ambix else {
+    guard isAmbisonic else {
       guard order == nil else { throw Failure(.usage, "--order is of B-format; give --format ambix with it") }
       return nil
     }

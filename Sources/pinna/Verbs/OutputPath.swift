@@ -26,13 +26,10 @@ enum StandardStream {
 
 /// Checks the names of files to write.
 enum OutputPath {
-  /// Extensions of audio formats that Pinna does not write.
-  private static let otherFormats: Set = [
-    "aac", "ac3", "aif", "aifc", "aiff", "alac", "amr", "ape", "au", "m4a", "mka", "mp2", "mp3", "mp4",
-    "oga", "ogg", "ra", "snd", "w64", "webm", "wma", "wv",
-  ]
+  /// The endings of names that Pinna writes sound to. A name without one is WAV.
+  private static let formats: Set = ["", "wav", "wave", "flac", "opus", "caf", "amb"]
 
-  /// Throws if the name is empty, has the extension of an unsupported format, or refers to `input` itself, also through
+  /// Throws if the name is empty, has the ending of no format that Pinna writes, or refers to `input` itself, also through
   /// links.
   /// - Parameter isAmbisonic: whether B-format is written, which has files of its own.
   static func check(_ output: String, against input: String, isAmbisonic: Bool = false) throws(Failure) {
@@ -45,7 +42,7 @@ enum OutputPath {
         "cannot write \(output): .\(suffix) is for B-format; render it with --format ambix, or give a name that ends in .wav"
       )
     }
-    guard !otherFormats.contains(suffix) else {
+    guard formats.contains(suffix) else {
       throw Failure(
         .usage,
         "cannot write \(output): .\(suffix) is not supported; give a name that ends in .wav, .flac or .opus"

@@ -23,8 +23,9 @@ struct RenderBatch {
     jobs =
       try arguments.integer("--jobs", in: 1...1024) ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
     isPrinted = arguments.has("--print-jobs")
-    if let order = try arguments.onlyAmbisonics()?.ambisonicsOrder {
-      _ = try arguments.ambisonicFormat(order: order, path: ".wav")
+    let ending = try arguments.soundEnding()
+    if let order = try arguments.ambisonics()?.ambisonicsOrder {
+      _ = try arguments.ambisonicFormat(order: order, path: "." + ending)
     }
     words = try RenderMark.words(Self.withAbsolutePaths(arguments))
     let folders = (arguments.options["--takes"] ?? []) + arguments.operands

@@ -90,6 +90,7 @@ struct RenderPlan {
       Take(path: path, pieces: [], design: "", obstacle: obstacle)
     }
     var takes: [Take] = []
+    let ending = (try? arguments.soundEnding()) ?? "wav"
     let source = TakeFolder(path: folder)
     let ended = source.endedTakes { stem, sentence in
       takes.append(unusable("\(folder)/\(stem).wav", sentence))
@@ -102,7 +103,7 @@ struct RenderPlan {
             Piece(
               microphones: "\(folder)/\(name)", feed: feed,
               output:
-                "\(place)/\(name.replacing(/-microphones\.\w+$/, with: feed.map { "-\($0)" } ?? "")).wav",
+                "\(place)/\(name.replacing(/-microphones\.\w+$/, with: feed.map { "-\($0)" } ?? "")).\(ending)",
               mark: RenderMark(of: "\(folder)/\(name)", sidecar, arguments.with(feed: feed)),
               frames: files.frames)
           }

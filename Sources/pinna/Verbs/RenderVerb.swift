@@ -25,7 +25,10 @@ extension Verb {
       Option("--look", "AZ[,EL]|off", "where a mono pattern looks, in degrees, as for set"),
       Option("--roll", "DEGREES", "how the device rolls, as for set (default: the preset's)"),
       Option("--yaw", "DEGREES", "where the listener turns, as for set (default: the preset's)"),
-      Option("--format", "FORMAT", "\(Arguments.ambix): B-format instead of the pattern"), orderOption,
+      Option(
+        "--format", "FORMAT",
+        "\(Arguments.ambix): B-format instead of the pattern; float, flac, opus: of the files of --into, as record start has it"
+      ), orderOption,
       normalisationOption,
       Option("--gain", "DB", "gain in decibels, from -60 to 24 (default: the preset's)"),
       Option("--high-pass", "HZ|off", "high-pass of the outputs, from 20 to 400 Hz (default: the preset's)"),
@@ -211,6 +214,16 @@ extension Verb {
     if hasFolder != (arguments.operands.count == 1) {
       throw Failure(.usage, "give either OUT.wav, or a folder for several feeds with --into")
     }
+    var isGiven = false
+    let ending = try arguments.soundEnding(&isGiven)
+    let isStream = arguments.operands.last == StandardStream.word && ending == "wav"
+    if isGiven, !hasFolder, !isStream, let output = arguments.operands.last,
+      !output.lowercased().hasSuffix("." + ending)
+    {
+      throw Failure(
+        .usage,
+        "\(output) is not named as --format says; give a name that ends in .\(ending), or leave --format out")
+    }
     if arguments["--feeds"] != nil, !hasFolder {
       throw Failure(.usage, "--feeds writes several files; give a folder for them with --into")
     }
@@ -260,7 +273,8 @@ extension Verb {
       key in
       try arguments["--" + key.rawValue].map { try Change(key, $0) }
     }
-    let ambisonics = try arguments.onlyAmbisonics()
+    let ambisonics = try arguments.ambisonics()
+    let ending = try arguments.soundEnding()
     if ambisonics != nil, arguments.has("--pattern") {
       throw Failure(.usage, "--format ambix takes the place of a pattern; leave out --pattern")
     }
@@ -296,20 +310,20 @@ extension Verb {
       return [try recorded(name.map(Feed.isMain) ?? true ? nil : name, path: arguments.operands[1])]
     }
     if let file = arguments["--feeds"] {
-      let main = try recorded(nil, path: "\(folder)/main.wav")
+      let main = try recorded(nil, path: "\(folder)/main.\(ending)")
       return [main]
         + (try FeedsFile.read(file, main: main.setting).map { feed in
           var setting = main.setting
           setting.selection = feed.selection
           try setting.apply([.gain(feed.gain), .highPass(feed.highPass), .mute(false)])
-          return try NamedFeed("\(folder)/\(feed.name).wav", setting, arguments)
+          return try NamedFeed("\(folder)/\(feed.name).\(ending)", setting, arguments)
         })
     }
     guard isOfTake, let take else {
       throw Failure(
         .usage, "--into alone renders the feeds of a take; name the feeds to render in a file with --feeds")
     }
-    return try take.sidecar.feedNames.map { try recorded($0, path: "\(folder)/\($0 ?? "main").wav") }
+    return try take.sidecar.feedNames.map { try recorded($0, path: "\(folder)/\($0 ?? "main").\(ending)") }
   }
 
   /// What to render with: the preset or device that is given, or else what a take was recorded with.
