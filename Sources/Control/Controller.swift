@@ -33,6 +33,8 @@ public final class Controller {
   let warn: (String) -> Void
   /// How long to wait for the first server.
   private let wait: Duration
+  /// Serves the web page and returns its address; waits for a process.
+  private let servePage: (@Sendable () throws -> String)?
   private let onStart: () -> Void
   private let onStop: () -> Void
   /// Requests that arrived before the first graph, or after a preset change whose file is still being read. Each is
@@ -52,6 +54,7 @@ public final class Controller {
   /// - Parameters:
   ///   - midi: what MIDI messages do.
   ///   - wait: how long to wait for the first server before `run` returns.
+  ///   - servePage: serves the web page and returns its address. Called on a thread that may wait.
   ///   - onStart: called once, when the processor has joined its first graph.
   ///   - onStop: called once, when the processor begins to stop.
   ///   - tell: prints a line that the operator requested.
@@ -60,7 +63,8 @@ public final class Controller {
     socket: ControlSocket, udp: UDPSocket? = nil, poses: PoseSocket? = nil, nsm: NSMClient? = nil,
     processor: Processor,
     events: ControllerEvents, midi: MIDISetup = MIDISetup(), wait: Duration = .zero,
-    onStart: @escaping () -> Void, onStop: @escaping () -> Void = {}, tell: @escaping (String) -> Void,
+    servePage: (@Sendable () throws -> String)? = nil, onStart: @escaping () -> Void,
+    onStop: @escaping () -> Void = {}, tell: @escaping (String) -> Void,
     warn: @escaping (String) -> Void
   ) {
     self.socket = socket
@@ -73,6 +77,7 @@ public final class Controller {
     self.tell = tell
     self.warn = warn
     self.wait = wait
+    self.servePage = servePage
     self.onStart = onStart
     self.onStop = onStop
     processor.onEvent = { [unowned self] in announce($0) }
@@ -283,6 +288,7 @@ public final class Controller {
     case .calibrateTracker(let step):
       try processor.calibrateTracker(step)
       answerPose(request)
+    case .servePage: try answerPage(sender, request)
     case .stop: processor.stop(request)
     }
   }
@@ -334,6 +340,16 @@ public final class Controller {
       .usage,
       "\(text.quoted) \(what) are not usable; give a whole number from \(range.lowerBound) to \(range.upperBound)"
     )
+  }
+
+  /// Answers the address of the web page, once it is served.
+  private func answerPage(_ sender: Sender, _ request: Request) throws {
+    guard case .local = sender, let servePage else {
+      throw Failure(.refused, "the web page's address is not told here; run: pinna monitor --web")
+    }
+    try lists.add("the web page", Job.start("pinna web") { _ in try servePage() }, request) {
+      request.answer(.done(["address": $0]))
+    }
   }
 
   private func answerOutputs(_ count: String, _ request: Request) throws {

@@ -23,6 +23,7 @@ public struct OSCMethod: Sendable {
     case feedList, feedAdd, feedSet, feedRemove
     case pose(PoseFormat)
     case calibrateTracker(TrackerMounting.Step)
+    case servePage
     case subscribe, unsubscribe
     case sessionOpen, sessionClaim, sessionSet, sessionPeriod, sessionClose
   }
@@ -189,6 +190,9 @@ public struct OSCMethod: Sendable {
       "token, then state (the default), levels or both, then levels per second (1 to 30), then a port", 1...4,
       "over UDP: be heard, and get feedback, at that port if there is one, for the next 10 s", .subscribe),
     OSCMethod("/pinna/unsubscribe", "no arguments", 0...0, "over UDP: end that", .unsubscribe),
+    OSCMethod(
+      "/pinna/web", "no arguments", 0...0,
+      "serve the web page, unless it is, and answer its address with the token; not over UDP", .servePage),
     OSCMethod("/pinna/stop", "no arguments", 0...0, "end the processor, finalising a take", .stop),
   ]
 }

@@ -90,6 +90,9 @@ extension Processor {
     report.lastTake = takes.last.map(StatusReport.LastTakeReport.init)
     report.closingTakes = takes.closing.filter { !$0.isDiscarded }.compactMap(\.take.path)
     report.change = change.map(StatusReport.PendingDeviceChange.init)
+    if case .joining(_, let job) = state {
+      report.change = .init(inForce, progress: job.progress ?? 0)
+    }
     report.playback = state.playback?.player.report
     report.controller = controller
     report.output = OutputReport(setting, monitor: monitor)
@@ -123,6 +126,14 @@ extension StatusReport.Levels {
     microphones = zip(readings.microphones, readings.levels).map { StatusReport.NamedLevel($0, $1) }
     outputs = zip(ArrayClient.outputNames, readings.levels.suffix(2)).map { StatusReport.NamedLevel($0, $1) }
     self.correlation = correlation.map { (Double($0) * 100).rounded() / 100 }
+  }
+}
+
+extension StatusReport.PendingDeviceChange {
+  init(_ setting: Setting, progress: Double) {
+    self.init()
+    (device, preset) = (setting.device.name, setting.preset)
+    self.progress = (progress * 100).rounded() / 100
   }
 }
 

@@ -47,6 +47,8 @@ package struct RunningDevice: Sendable {
     let picture: String
     /// How far a degree of roll turns the device in the drawing, clockwise: 1, -1, or 0 where roll is not seen.
     let clockwise: Int
+    /// How it can be held.
+    let orientations: [InputOrientation]
   }
 
   /// What a page shows of the device.
@@ -71,7 +73,8 @@ package struct RunningDevice: Sendable {
           title: device.title, microphones: names,
           hasHeight: device.hasHeight(along: device.frame(of: source, feed.inputOrientation).up),
           picture: picture,
-          clockwise: towards < -0.87 ? 1 : towards > 0.87 ? -1 : 0))
+          clockwise: towards < -0.87 ? 1 : towards > 0.87 ? -1 : 0,
+          orientations: device.placement.orientations))
     )
   }
 

@@ -124,7 +124,7 @@ extension OfflineTests {
       kill(pid, SIGKILL)
       #expect(
         waitUntil(seconds: 5) {
-          graph.program.errorText.contains("the web page's process has ended; start Pinna")
+          graph.program.errorText.contains("the web page's process has ended; to have it back, run")
         },
         "\(graph.program.errorText)")
       // A process that nobody has waited for would still be there.

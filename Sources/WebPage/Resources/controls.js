@@ -44,7 +44,7 @@ export class Controls {
     this.busy = new Map();
     this.asked = 0;
     this.inputs = [];
-    this.makeChoices("orientation", Object.entries(ORIENTATIONS).map(([value, edge]) => ({ value, text: `${edge} up` })));
+    this.setOrientations(Object.keys(ORIENTATIONS));
     for (const corner of ["off", ...CORNERS]) element("high-pass").append(new Option(corner === "off" ? "off" : `${corner} Hz`, corner));
     this.onSelect("high-pass", (value) => this.setFeed("high-pass", value));
     this.onSelect("output", (value) => this.set("output", value));
@@ -241,6 +241,13 @@ export class Controls {
     this.show();
   }
 
+  // Those in which the device is held; one that lies on a table has no choice.
+  setOrientations(orientations) {
+    this.makeChoices("orientation", orientations.map((value) => ({ value, text: `${value}: ${ORIENTATIONS[value]} up` })));
+    element("orientation").hidden = orientations.length < 2;
+    if (this.feed) this.check("orientation", this.feed.inputOrientation);
+  }
+
   setPresets(names) {
     element("preset").replaceChildren(...(names || []).map((name) => new Option(name, name)));
     element("preset").value = this.status().preset;
@@ -325,7 +332,8 @@ export class Controls {
     element("change").hidden = !change;
     if (change) {
       element("change-progress").value = change.progress;
-      element("change-text").textContent = `Preparing ${change.preset}: ${Math.round(change.progress * 100)} %`;
+      element("change-text").textContent = `Designing filters of ${change.preset}: ${Math.round(change.progress * 100)} %`;
+      element("change-cancel").hidden = status.server === "joining";
     }
   }
 
@@ -364,23 +372,17 @@ export class Controls {
         delete input.dataset.reason;
       }
     };
-    for (const [id, why] of [["feed", reason], ["device", feedReason], ["pattern", feedReason], ["outputs", feedReason], ["preset", reason]]) {
-      const note = element(`${id}-lock`);
-      note.hidden = !why;
-      if (note.textContent !== why) note.textContent = why;
-    }
-    for (const [id, note] of [["orientation", "device"], ["data-source", "pattern"], ["pattern", "pattern"]]) {
+    element("lock").hidden = !feedReason;
+    this.write("lock", feedReason);
+    for (const id of ["orientation", "data-source", "pattern"]) {
       for (const input of element(id).querySelectorAll("input")) {
         input.dataset.own ??= input.dataset.reason ?? "";
-        lock(input, feedReason || input.dataset.own, feedReason && `${note}-lock`);
+        lock(input, feedReason || input.dataset.own, feedReason && "lock");
       }
     }
-    lock(element("listen"), reason);
-    for (const id of ["gain", "high-pass", "mute"]) lock(element(id), feedReason, "outputs-lock");
-    for (const id of Object.values(GROUPS).flat()) lock(element(id), feedReason, "pattern-lock");
-    for (const id of ["output", "adapt"]) lock(element(id), reason, "outputs-lock");
-    for (const input of [element("feed-remove"), ...element("feed-add-form").querySelectorAll("input, select, button")]) lock(input, reason, "feed-lock");
-    for (const input of [element("preset"), element("preset-form").querySelector("button")]) lock(input, reason, "preset-lock");
+    for (const id of ["gain", "high-pass", "mute", ...Object.values(GROUPS).flat()]) lock(element(id), feedReason, "lock");
+    for (const input of [...["listen", "output", "adapt", "feed-remove", "preset"].map(element),
+      ...document.querySelectorAll("#feed-add-form :is(input, select, button), #preset-form button")]) lock(input, reason, "lock");
     const idle = this.isRecording ? "" : "A title and markers belong to a take: start one first.";
     for (const id of ["title", "marker"]) {
       lock(element(id), idle);

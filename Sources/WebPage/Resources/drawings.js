@@ -137,7 +137,8 @@ export function polarPlace({ clientWidth, clientHeight }) {
 }
 
 // An arrow shows the azimuth `look`, in degrees; null draws none. Talkers are dots with their numbers, hollow while silent.
-export function drawPolar(canvas, curves, octave, look, talkers) {
+// `others` are the looks of other feeds, thin arrows with the feeds' names.
+export function drawPolar(canvas, curves, octave, look, talkers, others) {
   const drawing = prepare(canvas);
   if (!drawing) return;
   const { context, colour } = drawing;
@@ -166,6 +167,12 @@ export function drawPolar(canvas, curves, octave, look, talkers) {
     strokeLines(context, colour("accent"), 2, [[x0, y0], [x0 - Math.sin(angle) * radius, y0 - Math.cos(angle) * radius]]);
   }
   context.font = '11px system-ui, "DejaVu Sans", sans-serif';
+  for (const { name, azimuth } of others) {
+    const [x, y] = [-Math.sin(azimuth * Math.PI / 180), -Math.cos(azimuth * Math.PI / 180)];
+    strokeLines(context, colour("quiet"), 1, [[x0, y0], [x0 + x * radius, y0 + y * radius]]);
+    context.fillStyle = colour("text");
+    context.fillText(name, x0 + x * (radius - 20), y0 + y * (radius - 20));
+  }
   for (const { identity, azimuth, isActive } of talkers) {
     const [x, y] = [-Math.sin(azimuth * Math.PI / 180), -Math.cos(azimuth * Math.PI / 180)];
     context.beginPath();

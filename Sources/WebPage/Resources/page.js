@@ -1,7 +1,7 @@
 // The page of a running Pinna: shows what the event stream says, and sends what its controls ask.
 import { Controls, element, getJSON } from "./controls.js";
 import { drawGoniometer, drawMeters, drawPolar, drawSpectrum, Meters, decodeOutputs } from "./drawings.js";
-import { bFormatOrder, feedNames } from "./feeds.js";
+import { bFormatOrder, feedNames, findFeed, portCount } from "./feeds.js";
 import { Takes } from "./takes.js";
 
 let status = {};
@@ -66,7 +66,8 @@ function setAlert(text) {
 }
 
 function showAlerts() {
-  const sentences = [connectionAlert, status.silence && `Nothing is heard: ${status.silence}`, ...(status.warnings || [])].filter(Boolean);
+  const sentences = [connectionAlert, status.silence && `Nothing is heard: ${status.silence}`,
+    ...(status.warnings || []).filter((warning) => !status.silence?.startsWith(warning))].filter(Boolean);
   const alerts = element("alerts");
   const text = sentences.join(" · ");
   if (alerts.textContent !== text) alerts.textContent = text;
@@ -90,16 +91,18 @@ function setText(id, text) {
 function showStatus(changes) {
   showAlerts();
   const serverWords = { running: "", stalled: "the server stands still", gone: "the JACK server has gone",
-    joining: "joining the server", unusable: "the server cannot be used" };
+    joining: "preparing filters and ports", unusable: "the server cannot be used" };
   setText("server", serverWords[status.server] || "");
-  setText("summary", `${status.preset} · ${status.sampleRate} Hz · ${status.period} frames · `
-    + `${status.xruns} ${status.xruns === 1 ? "xrun" : "xruns"} · ${Math.round(status.dspLoad * 10) / 10} % load`);
+  const isReady = status.server !== "joining";
+  setText("summary", [status.preset, ...isReady ? [`${status.sampleRate} Hz`, `${status.period} frames`,
+    `${status.xruns} ${status.xruns === 1 ? "xrun" : "xruns"}`, `${Math.round(status.dspLoad * 10) / 10} % load`]
+    : status.change ? [`filters ${Math.round(status.change.progress * 100)} %`] : []].join(" · "));
   document.title = status.state === "recording" ? `● ${status.preset} – Pinna` : `${status.preset} – Pinna`;
   showTake();
   controls.show();
   const facts = { Input: status.input && status.input.name, Latency: `${status.latencyFrames} frames`,
     // Microphones, two outputs, the port for MIDI, and those of feeds.
-    "Connected ports": `${(status.connections || []).length} of ${status.microphones + 3
+    "Connected ports": !isReady ? "none yet: filters are being designed" : `${(status.connections || []).length} of ${status.microphones + 3
       + (status.feeds ?? []).reduce((sum, { outputs }) => sum + outputs.length, 0)}`,
     Feeds: feedNames(status).join(", "),
     Calibrated: (status.calibrated || "no") + (status.calibratedFrom === "simulated" ? ", in a simulated scene" : ""),
@@ -117,7 +120,7 @@ function showStatus(changes) {
   }
   showFeed();
   showTalkers();
-  if (isNew("inputs", status.device, status.input, status.sampleRate, status.fallback)) loadInputs();
+  if (isReady && isNew("inputs", status.device, status.input, status.sampleRate, status.fallback)) loadInputs();
   if ("preset" in changes) loadPresets();
   if ("lastTake" in changes || "closingTakes" in changes || "take" in changes && !status.take) takes.load();
 }
@@ -153,6 +156,7 @@ function showFeed() {
   const { name, dataSource, polarPattern, inputOrientation, look, roll, yaw } = feed;
   const { device, input, sampleRate, mutedMicrophones, fallback } = status;
   if (isNew("device", name, dataSource, polarPattern, inputOrientation, roll, yaw, device, input, mutedMicrophones, fallback)) loadDevice(name);
+  if (status.server === "joining") return setText("polar-state", "The filters are being designed.");
   if (isNew("curves", name, dataSource, polarPattern, inputOrientation, look, roll, yaw, device, input, sampleRate, fallback)) loadCurves(feed);
 }
 
@@ -192,6 +196,7 @@ async function loadDevice(feed) {
   setText("device-name", `${device.title}, ${device.microphones.length} microphones`);
   element("device-picture").innerHTML = device.picture;
   controls.setMicrophones(device.microphones);
+  controls.setOrientations(device.orientations);
   controls.looks.setHeight(device.hasHeight);
   controls.poses.setClockwise(device.clockwise);
 }
@@ -226,11 +231,16 @@ async function loadCurvesOf({ name, polarPattern }) {
     setText("polar-state", `To plot B-format: pinna report --format ambix --order ${bFormatOrder(polarPattern)} --plots DIR`);
     return showCurves();
   }
+  // Those of another feed would be taken for this one's.
+  if (curves && curves.feed !== name) {
+    curves = null;
+    showCurves();
+  }
   setText("polar-state", "Computing the pattern …");
   let [answer, text] = [null, ""];
   try { answer = await getJSON(`/curves/${name}`); } catch (error) { text = error.message; }
   if (curvesWanted) return;
-  curves = answer;
+  curves = answer && { ...answer, feed: name };
   setText("polar-state", text);
   showCurves();
 }
@@ -250,8 +260,17 @@ function showCurves() {
     setText("polar-first", isStereo ? "left" : "reached");
     element("polar-second").hidden = !isStereo;
   }
-  drawPolar(element("polar"), curves, select.selectedIndex, controls.looks.arrow, drawnTalkers());
+  drawPolar(element("polar"), curves, select.selectedIndex, controls.looks.arrow, drawnTalkers(), otherLooks());
   controls.looks.place();
+}
+
+// Where other feeds look, seen from the chosen one's forward: those of its data source and orientation.
+function otherLooks() {
+  const { feed, chosen } = controls;
+  return feedNames(status).filter((name) => name !== chosen).map((name) => findFeed(status, name))
+    .filter(({ look, polarPattern, dataSource, inputOrientation }) => look && portCount(polarPattern) === 1
+      && dataSource === feed?.dataSource && inputOrientation === feed.inputOrientation)
+    .map(({ name, look }) => ({ name, azimuth: look[0] }));
 }
 
 element("octave").addEventListener("change", showCurves);

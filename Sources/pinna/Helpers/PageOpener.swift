@@ -28,11 +28,14 @@ struct PageOpener {
   /// The page's address, with its token. Starts Pinna where none is running.
   private func address() throws(Failure) -> String {
     if try isRunning() {
-      // It may just have started.
+      let answer = try ControlClient(name: name).request(OSCMessage("/pinna/web"), seconds: 5)
+      // The file has the address. It may just have started.
       if let address = try awaitAddress(seconds: 2) { return address }
       throw Failure(
         .failed,
-        "the running Pinna serves no web page; stop it, and start it with: pinna run --web 0\(nameOption)")
+        answer.status == .done
+          ? "the web page has ended; see what pinna run says"
+          : "the running Pinna serves no web page: \(answer.text)")
     }
     guard name == "pinna" else { throw ControlClient(name: name).notRunning }
     let unit = try UserUnit.start()
@@ -41,8 +44,6 @@ struct PageOpener {
       .failed,
       "\(unit.name).service was started, but serves no web page; see: journalctl --user -u \(unit.name)")
   }
-
-  private var nameOption: String { name == "pinna" ? "" : " --name \(name)" }
 
   private func isRunning() throws(Failure) -> Bool {
     do throws(Failure) {

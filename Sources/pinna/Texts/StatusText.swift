@@ -176,7 +176,8 @@ extension StatusReport: SettingReport {
   private var changeLines: [String] {
     var lines: [String] = []
     if let change {
-      lines.append("changing to \(change.device): " + String(format: "%.0f %%", 100 * change.progress))
+      let what = server == .joining ? "designing filters of" : "changing to"
+      lines.append("\(what) \(change.device): " + String(format: "%.0f %%", 100 * change.progress))
     }
     if let controller { lines.append("the session \(controller.printable) controls the route") }
     return lines

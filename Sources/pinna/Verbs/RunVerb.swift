@@ -8,6 +8,7 @@ import Messages
 import Presets
 import Processor
 import Text
+import Threads
 import WebPage
 
 extension Verb {
@@ -103,14 +104,15 @@ extension Verb {
     let udp = try udpSocket(arguments)
     let poses = try poseSocket(arguments)
     processor.takeTracker(try poseAxes(arguments))
-    let web = try webPage(arguments, project)
-    defer { withExtendedLifetime(web) { web?.file.remove() } }
+    let web = PageServer(arguments, takesFolder: project?.takesFolder)
+    try web.serveIfAsked(arguments)
+    defer { web.remove() }
     let midi = try midiSetup(arguments, library)
     let wait = try arguments.integer("--wait", in: 0...86400) ?? 0
     service.tell(status: "not in the graph yet")
     let (end, takes) = Controller(
       socket: socket, udp: udp, poses: poses, nsm: nsm, processor: processor, events: events, midi: midi,
-      wait: .seconds(wait),
+      wait: .seconds(wait), servePage: { try web.serve() },
       onStart: {
         let start =
           "\(name) is in the graph: \("microphone".counted(setting.device.microphones.count)), "
@@ -185,30 +187,6 @@ extension Verb {
     return axes
   }
 
-  /// The process that serves the page of --web, whose address is printed, and stands in a file for `monitor --web`; nil
-  /// without that option.
-  private static func webPage(_ arguments: Arguments, _ project: NSMProject.Contents?) throws -> (
-    process: WebProcess, file: RuntimeFile
-  )? {
-    guard let port = try arguments.integer("--web", in: 0...65_535) else {
-      // Of a Pinna that was killed.
-      unlink(RuntimeFile.path(name: arguments.name, kind: PageOpener.kind))
-      return nil
-    }
-    let isFile = arguments["--device"].map { $0.contains("/") || $0.hasSuffix(".yaml") } ?? false
-    let web = try WebProcess(
-      name: arguments.name, port: UInt16(port), takesFolder: project?.takesFolder,
-      deviceFile: isFile ? arguments["--device"] : nil)
-    let file = try RuntimeFile(
-      name: arguments.name, kind: PageOpener.kind, text: web.address, remedy: "leave out --web")
-    Tool.complain("web page: \(web.address)")
-    try web.onEnd {
-      file.remove()
-      Tool.complain("the web page's process has ended; start Pinna again to have it back")
-    }
-    return (web, file)
-  }
-
   /// What --connect connects.
   private static func connected(_ arguments: Arguments) throws(Failure) -> (microphones: Bool, outputs: Bool)
   {
@@ -270,4 +248,52 @@ extension Arguments {
   var connectWord: String {
     self["--connect"] ?? (has("--virtual-microphone") ? "microphones" : "all")
   }
+}
+
+/// The process that serves the web page, from the start with --web, or when `pinna monitor --web` asks for it. Its address
+/// stands in a file.
+///
+/// Thread: any that may wait.
+private final class PageServer: Sendable {
+  private let name: String
+  private let takesFolder: String?
+  private let deviceFile: String?
+  private let running = Locked<(process: WebProcess, file: RuntimeFile)?>(nil)
+
+  init(_ arguments: Arguments, takesFolder: String?) {
+    name = arguments.name
+    self.takesFolder = takesFolder
+    let isFile = arguments["--device"].map { $0.contains("/") || $0.hasSuffix(".yaml") } ?? false
+    deviceFile = isFile ? arguments["--device"] : nil
+  }
+
+  func serveIfAsked(_ arguments: Arguments) throws {
+    guard let port = try arguments.integer("--web", in: 0...65_535) else {
+      // Of a Pinna that was killed.
+      unlink(RuntimeFile.path(name: name, kind: PageOpener.kind))
+      return
+    }
+    _ = try serve(port: UInt16(port))
+  }
+
+  /// - Parameter port: 0 for any free one.
+  /// - Returns: the page's address, with its token.
+  func serve(port: UInt16 = 0) throws -> String {
+    try running.withLock { running in
+      if let address = running?.process.address { return address }
+      let web = try WebProcess(name: name, port: port, takesFolder: takesFolder, deviceFile: deviceFile)
+      let file = try RuntimeFile(
+        name: name, kind: PageOpener.kind, text: web.address, remedy: "leave out --web")
+      Tool.complain("web page: \(web.address)")
+      try web.onEnd { [self] in
+        file.remove()
+        self.running.withLock { $0 = nil }
+        Tool.complain("the web page's process has ended; to have it back, run: pinna monitor --web")
+      }
+      running = (web, file)
+      return web.address
+    }
+  }
+
+  func remove() { running.withLock { $0?.file.remove() } }
 }
