@@ -9,13 +9,33 @@ package protocol PoseReport {
   var yaw: Double? { get }
   /// What follows the pose that comes in; nil for nothing.
   var follow: [Followed]? { get }
+  /// That pose, where the report has it; nil before one comes in.
+  var tracker: StatusReport.TrackerReport? { get }
 }
 
 extension PoseReport {
+  package var tracker: StatusReport.TrackerReport? { nil }
+
   /// ", rolled by 30°, turned by -15°, following roll"; empty without a pose.
-  package var poseText: String {
-    (roll.map { ", rolled by \($0.plain)°" } ?? "") + (yaw.map { ", turned by \($0.plain)°" } ?? "")
-      + (follow.map { ", following " + $0.map(\.rawValue).joined(separator: " and ") } ?? "")
+  package var poseText: String { poseText(with: tracker) }
+
+  /// - Parameter tracker: the pose that comes in: its angles take the place of those that are set.
+  package func poseText(with tracker: StatusReport.TrackerReport?) -> String {
+    func set(_ angle: Double?, _ followed: Followed, _ words: String) -> String {
+      tracker != nil && follow?.contains(followed) == true ? "" : angle.map { "\(words)\($0.plain)°" } ?? ""
+    }
+    func inForce(_ followed: Followed) -> String {
+      let angles: String? =
+        switch followed {
+        case .roll: tracker.map { String(format: "%.0f°", $0.roll) }
+        case .yaw: tracker.map { String(format: "%.0f°", $0.yaw) }
+        case .look: tracker.map { String(format: "%.0f°, %.0f° up", $0.yaw, $0.pitch) }
+        case .talker: nil
+        }
+      return followed.rawValue + (angles.map { " (\($0))" } ?? "")
+    }
+    return set(roll, .roll, ", rolled by ") + set(yaw, .yaw, ", turned by ")
+      + (follow.map { ", following " + $0.map(inForce).joined(separator: " and ") } ?? "")
   }
 }
 

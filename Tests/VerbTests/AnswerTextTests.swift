@@ -13,13 +13,13 @@ import pinna
   func status() throws {
     let status: StatusReport = try document(AnswerSamples.everything)
     let text = """
-      recording, but nothing is written to disk any more; pair: Front, stereo at -30.5°, 10° up; only the microphone left is heard, rolled by 40°, turned by 50°, following roll and yaw, -3.5 dB, high-pass 80 Hz, adapting 0.5, muted
+      recording, but nothing is written to disk any more; pair: Front, stereo at -30.5°, 10° up; only the microphone left is heard, following roll (-2°) and yaw (12°), -3.5 dB, high-pass 80 Hz, adapting 0.5, muted
       weak: it is omnidirectional below 200 Hz
       2 microphones at 48000 Hz, period 64, latency 64 frames, 1 xrun, load 12.2 %
       the JACK server runs no periods: nothing is heard or recorded until it does
       nothing is heard: the outputs are muted; pinna set --mute off
       MIDI from keys:out: bank evening, 2 controllers
-      feed anna: Front, cardioid at 60°, rolled by 20°, turned by -15°, following look, -6 dB, high-pass 80 Hz, muted; port anna; weak: it hears behind; not heard: there is no port
+      feed anna: Front, cardioid at 60°, rolled by 20°, turned by -15°, following look (12°, 4° up), -6 dB, high-pass 80 Hz, muted; port anna; weak: it hears behind; not heard: there is no port
         left              -20.1 dB rms    -3.0 dB peak
         right                 –    rms       –    peak
         out_left          -30.5 dB rms   -12.2 dB peak
@@ -50,7 +50,7 @@ import pinna
     #expect(
       array.text.contains(
         "pair: Front, stereo at -30.5°, 10° up, landscapeLeft; left hears the side of +x, microphone left, right that of -x, microphone "
-          + "right, rolled by 40°, turned by 50°, following roll and yaw, -3.5 dB, high-pass 80 Hz, adapting 0.5, muted\n"
+          + "right, following roll (-2°) and yaw (12°), -3.5 dB, high-pass 80 Hz, adapting 0.5, muted\n"
       ))
     let waiting: StatusReport = try document(
       AnswerSamples.mono.replacing(#""device":"pair""#, with: #""designing":[60,-5],"device":"pair""#))

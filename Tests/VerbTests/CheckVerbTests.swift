@@ -32,6 +32,21 @@ import Testing
   }
 
   @Test(
+    "check --adapt says fixed and adapting angles, and where voices speak; its picture has both side by side")
+  func angles() throws {
+    let picture = home.path + "/c.svg"
+    let outcome = try home.pinna("check", "--preset", "pair", "--adapt", "1", "--picture", picture)
+    let row = outcome.output.split(separator: "\n").last { $0.contains(" of +90") }
+    #expect(
+      row?.contains(/[+-]\d+ → [+-]\d+ of \+90 +[+-]\d+ → [+-]\d+ of -90 +[+-]\d+ → [+-]\d+ of \+0/) == true,
+      "\(outcome)")
+    let drawn = try String(contentsOfFile: picture, encoding: .utf8)
+    #expect(drawn.contains("portrait, fixed") && drawn.contains("portrait, adapting"))
+    let fixed = try home.pinna("check", "--preset", "pair", "--picture", home.path + "/f.svg")
+    #expect(!fixed.output.contains("→"), "\(fixed)")
+  }
+
+  @Test(
     "check --adapt 1: voices at the sides of a phone that stands reach the ears as far apart as around a head",
     .nightly
   )

@@ -15,18 +15,28 @@ struct CheckPicture {
   let descriptions: [String]
   private let title: PlotTitle
 
-  init(_ results: CheckResults, device: Device, name: String) {
-    panels = results.cases.map { Self.panel($0, device) }
-    descriptions = results.cases.map(Self.description)
+  /// - Parameter fixed: the same without adaptation, drawn beside its stereo cases; nil if `results` is that.
+  init(_ results: CheckResults, beside fixed: CheckResults? = nil, device: Device, name: String) {
+    let stereo = zip(fixed?.cases ?? [], results.cases).filter { $1.checked.isStereo }
+    let others = results.cases.filter { fixed == nil || !$0.checked.isStereo }
+    panels =
+      stereo.flatMap { [Self.panel($0, device, ", fixed"), Self.panel($1, device, ", adapting")] }
+      + others.map { Self.panel($0, device) }
+    descriptions =
+      stereo.flatMap { ["fixed: " + Self.description($0), "adapting: " + Self.description($1)] }
+      + others.map(Self.description)
     title = PlotTitle(
       "Where each voice came out of \(name)",
       "The listener from above, nose forward, and the device as the listener has it. A ring is where a voice should "
         + "be, a filled mark where it came out; louder ones are larger.")
   }
 
-  private static func panel(_ one: CheckResults.Case, _ device: Device) -> TopViewPlot.Panel {
+  private static func panel(_ one: CheckResults.Case, _ device: Device, _ note: String = "")
+    -> TopViewPlot.Panel
+  {
     TopViewPlot.Panel(
-      one.checked.name, HeldDevice(device, in: one.checked.head), one.checked.isStereo ? .circle : .level,
+      one.checked.name + note, HeldDevice(device, in: one.checked.head),
+      one.checked.isStereo ? .circle : .level,
       voices: one.voices.map { TopViewPlot.Voice($0, isStereo: one.checked.isStereo) })
   }
 

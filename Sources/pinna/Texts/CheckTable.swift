@@ -37,6 +37,24 @@ extension CheckResults {
     return (lines + [""] + verdict).joined(separator: "\n")
   }
 
+  /// Where each voice is heard in stereo, without adaptation and with it, and where it speaks, in degrees.
+  func angles(beside fixed: CheckResults) -> String {
+    let directions: [VoiceDirection] = [.left, .right, .front]
+    let rows = zip(fixed.cases, cases).filter { $1.checked.isStereo }.map { before, after in
+      [after.checked.name]
+        + directions.map {
+          String(
+            format: "%+.0f → %+.0f of %+.0f", before.voice(from: $0).heard.degrees,
+            after.voice(from: $0).heard.degrees, $0.azimuth.degrees)
+        }
+    }
+    let title =
+      "At which angle each voice is heard, fixed → adapting, of where it speaks (degrees, left positive):"
+    return ([title, ""] + Self.lines([["case", "from the left", "from the right", "in front"]] + rows))
+      .joined(
+        separator: "\n")
+  }
+
   private static func lines(_ rows: [[String]]) -> [String] { Columns.lines(rows, first: 26, others: 18) }
 
   /// One line for each voice that is wrong or weak and for what the design says about a weak case, and a summary.
@@ -69,7 +87,7 @@ extension CheckResults.Case {
     "\(checked.name): the voice \(voice.direction.phrase) \(remark)"
   }
 
-  fileprivate var json: JSONObject {
+  var json: JSONObject {
     [
       "dataSource": checked.dataSource, "polarPattern": checked.polarPattern,
       "inputOrientation": checked.inputOrientation,

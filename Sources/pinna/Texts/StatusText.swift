@@ -73,7 +73,7 @@ extension StatusReport: SettingReport {
       ["\(stateText); \(settingText)"] + (weak.map { ["weak: " + $0.printable] } ?? []) + [engineText]
       + [serverText, silence.map { "nothing is heard: " + $0.printable }, midiText].compactMap(\.self)
     return
-      (lines + (feeds ?? []).map { "feed " + $0.text } + levelLines + fallbackLines
+      (lines + (feeds ?? []).map { "feed " + $0.text(with: tracker) } + levelLines + fallbackLines
       + warnings.map { "warning: " + $0.printable } + takeLines
       + changeLines + [trackerText, designText, adaptationLine, talkersLine].compactMap(\.self)
       + routeLines)

@@ -90,7 +90,10 @@ enum WorkProgress {
 
   /// Progress of simulating a scene: how the device's body scatters its sound.
   static func soundField(_ device: String) -> @Sendable (Double) -> Void {
-    show("computing the sound field around \(device)")
+    show(
+      "computing the sound field around \(device)",
+      note: CacheFolder.isWritable
+        ? "how its body scatters sound takes a while, and is stored for next time" : nil)
   }
 
   /// Progress of a step that usually takes no time.

@@ -42,18 +42,23 @@ extension Verb {
       : try CheckRun(offline: arguments, sampleRate: playback?.sampleRate ?? 48000)
     WorkProgress.begin("finding where each voice came out")
     let results = CheckResults(run.check.scene, run.output)
-    if let picture { try CheckPicture(results, device: run.device, name: run.device.name).write(picture) }
+    let fixed = run.fixed.map { CheckResults(run.check.scene, $0) }
+    if let picture {
+      try CheckPicture(results, beside: fixed, device: run.device, name: run.device.name).write(picture)
+    }
     let feeds =
       run.preset.map { $0.feedRemarks(run.check.cases.map(\.filterCase), on: run.device) } ?? []
     if arguments.isJSON {
       Tool.say(
         json: (results.json + [
           "device": run.device.name, "array": run.array.name, "live": isLive,
-          "adaptation": run.adaptation > 0 ? run.adaptation : nil, "remarks": run.check.remarks,
+          "adaptation": run.adaptation > 0 ? run.adaptation : nil,
+          "fixedCases": fixed?.cases.map(\.json), "remarks": run.check.remarks,
           "feeds": feeds.isEmpty ? nil : feeds,
         ]).text)
     } else {
       Tool.say(results.table)
+      if let fixed { Tool.say(results.angles(beside: fixed)) }
       for sentence in feeds { Tool.say(sentence) }
       for remark in run.check.remarks { Tool.say("The array was \(remark).") }
       if let picture { Tool.say("The picture is \(picture.path).") }
@@ -77,6 +82,8 @@ private struct CheckRun {
   /// How far stereo follows the sound.
   let adaptation: Double
   let output: CheckOutput
+  /// What the filters give that do not follow the sound; nil if `output` is that.
+  var fixed: CheckOutput?
 
   init(offline arguments: Arguments, sampleRate: Int) throws {
     try arguments.refuseWithoutLive("--name")
@@ -92,6 +99,9 @@ private struct CheckRun {
     array = try arguments["--array"].map { try library.device(named: $0) } ?? given.device
     check = try Self.check(device, look: selection?.look, in: array, sampleRate: sampleRate)
     output = try check.output(adaptation: adaptation, progress: WorkProgress.step("rendering"))
+    if adaptation > 0, check.cases.contains(where: \.isStereo) {
+      fixed = try check.output(progress: WorkProgress.step("rendering without adaptation"))
+    }
   }
 
   init(live arguments: Arguments, stops: StopCount) throws {

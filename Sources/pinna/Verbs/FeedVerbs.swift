@@ -51,10 +51,13 @@ extension Verb {
 
 extension FeedReport: PoseReport {
   /// One line: "anna: Left, cardioid, -3 dB; ports anna".
-  var text: String {
+  var text: String { text(with: nil) }
+
+  /// - Parameter tracker: the pose that comes in.
+  func text(with tracker: StatusReport.TrackerReport?) -> String {
     var text = "\(name): \(dataSource), \(polarPattern.phrase)\(look.map { " at \($0)" } ?? "")"
     if polarPattern.isOriented { text += ", \(inputOrientation.rawValue)" }
-    text += poseText
+    text += poseText(with: tracker)
     if gainDB != 0 { text += String(format: ", %+g dB", gainDB) }
     if let highPassHz { text += String(format: ", high-pass %g Hz", highPassHz) }
     if muted { text += ", muted" }

@@ -82,6 +82,21 @@ struct LiveScene {
     client = arguments["--client"] ?? "scene"
   }
 
+  /// Waits while the running Pinna designs filters: it has no ports yet.
+  private func waitForFilters() {
+    let show = WorkProgress.show("waiting until \(arguments.name) has designed its filters")
+    var isWaiting = false
+    while stops.count == 0,
+      let answer = try? ControlClient(name: arguments.name).request(OSCMessage("/pinna/status"), seconds: 5),
+      let status: StatusReport = try? answer.document(), status.server == .joining
+    {
+      show(min(0.99, status.change?.progress ?? 0))
+      isWaiting = true
+      usleep(500_000)
+    }
+    if isWaiting { show(1) }
+  }
+
   func play() throws -> ExitStatus {
     Signals.onStop { [stops] in stops.next() }
     let scene = try Verb.scene(arguments.operands[0])
@@ -91,6 +106,7 @@ struct LiveScene {
     let probe = try requests.ask { [client, server] in try JackConnection(name: client, server: server) }
     let rate = probe.sampleRate
     if arguments.has("--connect") {
+      waitForFilters()
       try MicrophonePorts.check(arguments.name, microphones, of: scene.device.name, in: probe)
     }
     probe.close()
