@@ -12,7 +12,8 @@ extension Device {
     // Even the horizontal channels of an order need as many microphones as they are. A design of minutes would say so.
     if let order, order > 1, microphones.count < 2 * order + 1 {
       throw Unsupported(
-        "B-format of order \(order) needs at least \(2 * order + 1) microphones, and \(name) has \(microphones.count)"
+        "B-format of order \(order) needs at least \(2 * order + 1) microphones, and \(name) has \(microphones.count); "
+          + "order \(max(1, (microphones.count - 1) / 2)) is the highest that can be offered"
       )
     }
     let orientation = selection.inputOrientation

@@ -107,9 +107,13 @@ extension MonitorView {
     } else {
       let missing = status.fallback?.missing.map { "microphone \($0.name): \($0.fault.sentence)" } ?? []
       let obstacle = status.fallback?.obstacle.map { "no filters without the missing microphones: \($0)" }
+      // What to do about silence makes room for the poses and talkers that are shown below: pinna status has it, too.
+      let isBrief = status.trackerText != nil || status.talkersLine != nil
+      let reason = status.silence.map { $0.prefix { $0 != ";" } }
+      let silence = isBrief ? reason.map { String($0) } : status.silence
       all =
-        missing + [obstacle, status.silence.map { "nothing is heard: \($0)" }].compactMap(\.self)
-        + status.warnings
+        missing + [obstacle, silence.map { "nothing is heard: \($0)" }].compactMap(\.self)
+        + status.warnings.filter { warning in reason.map { warning != $0 } ?? true }
     }
     var lines: [(text: String, style: Style)] = []
     for warning in all {

@@ -98,6 +98,12 @@ extension OfflineTests {
       let graph = try OfflineGraph(preset: "phone5", period: 1024)
       // A segment of five microphones lasts a second.
       let path = try graph.startTake("--split-size", "1")
+      // A connection that stays takes the number that the command's has left. Otherwise the take's descriptors would be
+      // above the limit, and those that it closes could not be opened again.
+      let sender = try graph.sender()
+      sender.send("/pinna/status")
+      try #require(sender.reply(seconds: 5)?.status == 0)
+      defer { withExtendedLifetime(sender) {} }
       // Open descriptors stay open; the next one would have the lowest free number.
       let open = Set(
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(graph.program.pid)/fd").compactMap(

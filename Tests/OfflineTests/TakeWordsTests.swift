@@ -152,7 +152,8 @@ extension OfflineTests {
       let start = try graph.pinna("record", "start", "--format", format)
       let path = try path(start)
       #expect(
-        try withoutRoom(start) == "recording \(path) (to be converted to \(format) at its end): \(silence)\n")
+        try withoutRoom(start)
+          == "recording \(path) (to be converted to \(format) at its end): \(silence)\(rest)")
       try graph.waitForTake(frames: 24_000)
       let stop = try graph.pinna("record", "stop", "--json").json()
       #expect(stop["take"] as? String == path.replacing(".wav", with: "." + format))

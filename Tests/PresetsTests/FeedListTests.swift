@@ -12,6 +12,8 @@ import Testing
 
     """
 
+  private static let sevenOfOrderTwo: String = "abcdefg".map { "\($0): {order: 2}" }.joined(separator: "\n  ")
+
   private func read(_ feeds: String) throws -> Preset {
     try PresetFile.read(
       YAMLReader(text: Self.head + feeds, file: "table.yaml"),
@@ -73,7 +75,9 @@ import Testing
       ("a: {order: 2, polarPattern: stereo}", "exclude"),
       ("a: {format: mono, polarPattern: stereo}", "exclude"),
       ("a: {format: stereo, polarPattern: cardioid}", "exclude"),
-      ("a: {order: 4}\n  b: {order: 4}\n  c: {order: 3}", "68 outputs, but there can be 64"),
+      ("a: {order: 4}", "order 4 needs at least 9 microphones, and phone5 has 5"),
+      ("a: {order: 3}", "order 3 needs at least 7 microphones, and phone5 has 5"),
+      (Self.sevenOfOrderTwo, "65 outputs, but there can be 64"),
       ("a: {format: ambix, dataSource: Bottom, inputOrientation: portrait}", "no left and right"),
       ("a: {dataSource: Left}", "data source"),
       ("a: {dataSource: Bottom, polarPattern: cardioid}", "not possible"),

@@ -70,8 +70,9 @@ public enum AnswerSamples {
     """#
   /// The start of an armed take that is converted, with every key.
   public static let takeStart = #"""
-    {"armed":true,"channels":2,"convertedTake":"/takes/a.flac","length":10800,"microphoneCount":2,"missing":[{"fault":"silent","name":"right"}],"muted":false,\#
-    "notes":["the ring is short"],"secondsLeft":90,"take":"/takes/a.wav","unconnected":["left"]}
+    {"armed":true,"channels":2,"convertedTake":"/takes/a.flac","feeds":["main","anna"],"length":10800,"microphoneCount":2,"missing":[{"fault":"silent","name":"right"}],"muted":false,\#
+    "notes":["the ring is short"],"raw":true,"secondsLeft":90,"take":"/takes/a.wav","unconnected":["left"],\#
+    "unrecordedFeeds":["room"]}
     """#
   /// The start of a take without microphones.
   public static let silentTakeStart = #"""

@@ -190,7 +190,7 @@ import pinna
       (
         AnswerSamples.takeStart,
         "armed: /takes/a.wav (to be converted to flac at its end) begins when the transport rolls: 1 of 2 microphones is not connected: left; "
-          + "microphone right does not work, because it sends only zeros; it ends by itself after 3:00:00.0; the ring is short; the disk has room for 90 seconds"
+          + "microphone right does not work, because it sends only zeros; recorded: main, anna, microphones; not recorded: room; it ends by itself after 3:00:00.0; the ring is short; the disk has room for 90 seconds"
       ),
       (
         AnswerSamples.silentTakeStart,

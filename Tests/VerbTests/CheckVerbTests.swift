@@ -31,6 +31,18 @@ import Testing
     #expect(table.output.contains("in all 1 cases"), "\(table)")
   }
 
+  /// The numbers of glyphs of the titles of a picture's first two panels, each 320 wide: the first row below the legend.
+  private func titleGlyphs(in svg: String) -> (left: Int, right: Int) {
+    let places = svg.matches(of: /<use [^>]*#glyph[^>]* x="([0-9.]+)" y="([0-9.]+)"/).compactMap {
+      match -> (x: Double, y: Double)? in
+      guard let x = Double(match.1), let y = Double(match.2), y > 90 else { return nil }
+      return (x, y)
+    }
+    let top = places.map(\.y).min() ?? 0
+    let row = places.filter { abs($0.y - top) < 0.01 }
+    return (row.count { $0.x < 320 }, row.count { $0.x >= 320 })
+  }
+
   @Test(
     "check --adapt says fixed and adapting angles, and where voices speak; its picture has both side by side")
   func angles() throws {
@@ -41,8 +53,12 @@ import Testing
       row?.contains(/[+-]\d+ → [+-]\d+ of \+90 +[+-]\d+ → [+-]\d+ of -90 +[+-]\d+ → [+-]\d+ of \+0/) == true,
       "\(outcome)")
     let drawn = try String(contentsOfFile: picture, encoding: .utf8)
-    #expect(drawn.contains("portrait, fixed") && drawn.contains("portrait, adapting"))
     let fixed = try home.pinna("check", "--preset", "pair", "--picture", home.path + "/f.svg")
+    // Text is drawn as glyphs. "Front, portrait, fixed" is beside "Front, portrait, adapting", with three more.
+    let both = titleGlyphs(in: drawn)
+    #expect(both.left > 0 && both.right == both.left + 3, "\(both)")
+    let alone = titleGlyphs(in: try String(contentsOfFile: home.path + "/f.svg", encoding: .utf8))
+    #expect(alone.left == both.left - ", fixed".count && alone.right == 0, "\(alone)")
     #expect(!fixed.output.contains("→"), "\(fixed)")
   }
 
@@ -185,14 +201,14 @@ import Testing
       feeds:
         hall: {}
         omni: {format: mono}
-        room: {format: ambix, order: 2}
+        room: {format: ambix, order: 1}
       """, to: "config/pinna/three.yaml")
     let (hall, omni) = (
       "The feed hall is Front, stereo, portrait.", "The feed omni is Front, omnidirectional"
     )
     let room =
-      "The feed room is Front, ambix of order 2, portrait, which is not included; see: "
-      + "pinna report --preset three --format ambix --order 2"
+      "The feed room is Front, ambix of order 1, portrait, which is not included; see: "
+      + "pinna report --preset three --format ambix --order 1"
     for (words, omni) in [
       (["report", "--draws", "0"], omni + "."), (["check"], omni + ", which is not included."),
     ] {

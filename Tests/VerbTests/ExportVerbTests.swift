@@ -102,14 +102,14 @@ import Testing
     let folder = home.path + "/out"
     let outcome = try home.pinna(
       "export", "--preset", "loud", "--to", "pipewire", folder, "--sample-rate", "48000", "--sample-rate",
-      "16000")
-    #expect(outcome.status == 0 && outcome.output.contains("; one more each for 16000 Hz\n"), "\(outcome)")
+      "32000")
+    #expect(outcome.status == 0 && outcome.output.contains("; one more each for 32000 Hz\n"), "\(outcome)")
     let text = try String(contentsOfFile: folder + "/front-stereo-portrait.conf", encoding: .utf8)
-    let files = ["", "-16000"].map { "\(folder)/front-stereo-portrait-high-pass\($0).wav" }
+    let files = ["", "-32000"].map { "\(folder)/front-stereo-portrait-high-pass\($0).wav" }
     let convolvers = text.split(separator: "\n").filter { $0.contains("label = convolver") }
     #expect(convolvers.count == 4)
     let plain = try home.pinna(
-      "export", "--preset", "pair", "--to", "wav", home.path + "/slow", "--sample-rate", "16000")
+      "export", "--preset", "pair", "--to", "wav", home.path + "/slow", "--sample-rate", "32000")
     #expect(plain.status == 0, "\(plain)")
     let delays = try [folder, home.path + "/slow"].map {
       let bank = try FilterBank(folder: $0)
@@ -124,14 +124,14 @@ import Testing
     }
     #expect(!text.contains("audio.rate"))
     let slow = try AudioClip(path: home.path + "/slow/front-omnidirectional.wav")
-    #expect(try AudioClip(path: folder + "/front-omnidirectional-high-pass-16000.wav").sampleRate == 16000)
+    #expect(try AudioClip(path: folder + "/front-omnidirectional-high-pass-32000.wav").sampleRate == 32000)
     let highPassed = try AudioClip(path: files[1])
-    #expect(slow.sampleRate == 16000 && slow.frames < highPassed.frames)
+    #expect(slow.sampleRate == 32000 && slow.frames < highPassed.frames)
     #expect(try AudioClip(path: files[0]).sampleRate == 48000)
     let refused = try home.pinna(
       "export", "--preset", "loud", "--to", "jconvolver", home.path + "/x", "--sample-rate", "48000",
       "--sample-rate",
-      "16000")
+      "32000")
     #expect(
       refused.status == 2 && refused.isOneSentence && refused.error.contains("one sample rate"), "\(refused)")
   }

@@ -103,11 +103,13 @@ import Testing
       path.isOneSentence && path.error.count < 5200 && path.error.contains("pinna takes list"), "\(path)")
   }
 
-  @Test("numbers with units, hexadecimal ones and words are refused with an example")
+  @Test("numbers with units of something else, hexadecimal ones and words are refused with an example")
   func numbers() throws {
     for (words, says) in [
       (["set", "--gain", "0x10"], "the gain \"0x10\" is not usable"),
-      (["set", "--gain", "-6dB"], "such as -6"),
+      (["set", "--gain", "-6Hz"], "such as -6"), (["set", "--gain", "-6 d B"], "such as -6"),
+      (["set", "--gain", "0x10dB"], "the gain \"0x10dB\""), (["set", "--gain", "dB"], "such as -6"),
+      (["set", "--high-pass", "80dB"], "such as 80"),
       (["set", "--gain", "nan"], "the gain \"nan\""),
       (["set", "--high-pass", "0x50"], "the high-pass \"0x50\""),
       (["device", "new", "ring", "x", "--radius", "0x28"], "--radius 0x28 is not usable"),

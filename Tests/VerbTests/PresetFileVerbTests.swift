@@ -27,12 +27,53 @@ import Testing
 
   @Test("preset check refuses a feed whose filters do not work, and says which orders are offered")
   func feeds() throws {
-    let head =
-      "title: Room\ndevice: pair\ndataSource: Front\npolarPattern: stereo\ninputOrientation: portrait\nfeeds:\n"
-    for (feed, words) in [
-      ("room: {order: 2}", ["the feed room is not possible", "does not offer ambix of order 2 in portrait"]),
-      ("both: {}\n  omni: {format: mono}", []),
+    try home.home.add(
+      """
+      title: Six microphones on a ball
+      body: {sphere: 50}
+      microphones:
+        left: [-50, 0, 0]
+        right: [50, 0, 0]
+        bottom: [0, -50, 0]
+        top: [0, 50, 0]
+        back: [0, 0, -50]
+        front: [0, 0, 50]
+      dataSources:
+        Front:
+          forward: +z
+          microphones: all
+          polarPatterns: [omnidirectional]
+
+      """, named: "six")
+    for (device, feed, words) in [
+      // By its filters, once they are designed.
+      (
+        "six", "room: {order: 2}",
+        [
+          "the feed room is not possible", "does not offer ambix of order 2 in portrait",
+          "order 1 is offered",
+        ]
+      ),
+      // By the number of microphones, at its place in the file.
+      (
+        "pair", "room: {order: 2}",
+        [
+          "room.yaml:7:9: feeds.room is not possible",
+          "B-format of order 2 needs at least 5 microphones, and pair has 2; order 1 is the highest that can be offered",
+        ]
+      ),
+      (
+        "six", "room: {order: 4}",
+        [
+          "room.yaml:7:9: feeds.room is not possible",
+          "and six has 6; order 2 is the highest that can be offered",
+        ]
+      ),
+      ("pair", "both: {}\n  omni: {format: mono}", []),
     ] {
+      let pattern = device == "pair" ? "stereo" : "omnidirectional"
+      let head =
+        "title: Room\ndevice: \(device)\ndataSource: Front\npolarPattern: \(pattern)\ninputOrientation: portrait\nfeeds:\n"
       let file = try home.home.folder.write(head + "  " + feed + "\n", to: "room.yaml")
       let outcome = try home.pinna("preset", "check", file)
       #expect(outcome.status == (words.isEmpty ? 0 : 1), "\(outcome)")

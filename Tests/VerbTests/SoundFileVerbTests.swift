@@ -79,8 +79,9 @@ import Testing
     let input = try write(Self.noise, to: "in.wav")
     let feeds = try home.home.folder.write(
       """
-      anna: {data-source: Front, pattern: omnidirectional, gain: -3dB, high-pass: 80 Hz}
-      ben: {dataSource: Front, polarPattern: omnidirectional, gain: -3, highPass: 80}
+      feeds:
+        anna: {data-source: Front, pattern: omnidirectional, gain: -3dB, high-pass: 80 Hz}
+        ben: {dataSource: Front, polarPattern: omnidirectional, gain: -3, highPass: 80}
       """, to: "feeds.yaml")
     func render(_ words: String...) throws -> Program.Outcome {
       try home.pinna(["render", "--preset", "pair"] + words)

@@ -193,7 +193,10 @@ import Testing
         #expect(rename("\(home.path)/\(name)", "\(folder)/\(name)") == 0)
       }
       let outcome = try home.pinna("render", "--takes", folder, "--into", out)
-      #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome)")
+      // A machine that is busy for two seconds is told about, and nothing else.
+      let isProgress = /pinna: (render|rendering 1 take): ([0-9]+ s so far|[0-9]+ %.*)/
+      let sentences = outcome.error.split(separator: "\n").filter { $0.wholeMatch(of: isProgress) == nil }
+      #expect(outcome.status == 0 && sentences.isEmpty, "\(outcome)")
       let frames = try Sidecar.read("\(folder)/\(stem).json").frames
       let answer = try outcome.json()
       #expect(answer["frames"] as? Int == frames && answer["state"] as? String == "rendered", "\(outcome)")
@@ -352,17 +355,23 @@ import Testing
       feeds:
         carla: {polarPattern: omnidirectional, gain: -6, highPass: off}
         dora: {inputOrientation: portraitUpsideDown}
+        emil: {pattern: omnidirectional, gain: -6 dB, high-pass: off}
       """, to: "feeds.yaml")
     try render(take + ".wav", "--feeds", home.path + "/feeds.yaml", "--into", home.path + "/all")
-    #expect(home.contents("all") == ["carla.wav", "dora.wav", "main.wav"])
+    #expect(home.contents("all") == ["carla.wav", "dora.wav", "emil.wav", "main.wav"])
     #expect(try Self.differences(home.path + "/all/main.wav", take + ".wav") == 0)
     try render(
       take + ".wav", home.path + "/carla.wav", "--pattern", "omnidirectional", "--gain", "-6", "--high-pass",
       "off")
-    #expect(try Self.differences(home.path + "/carla.wav", home.path + "/all/carla.wav") == 0)
+    // Emil is carla in the words of commands.
+    for name in ["carla", "emil"] {
+      #expect(try Self.differences(home.path + "/carla.wav", "\(home.path)/all/\(name).wav") == 0, "\(name)")
+    }
     for (text, complaint) in [
       ("feeds: {main: {gain: 1}}", "main"), ("feeds: {a: {gain: loud}}", "gain"), ("gain: 1", "feeds"),
-      ("feeds: {a: {pattern: stereo}}", "pattern"),
+      ("feeds: {a: {patterns: stereo}}", "unknown key \"patterns\""),
+      ("feeds: {a: {pattern: round}}", "round"), ("feeds: {a: {gain: 1 Hz}}", "gain"),
+      ("feeds: {a: {pattern: stereo, polarPattern: stereo}}", "twice"),
     ] {
       try home.home.folder.write(text, to: "bad.yaml")
       let bad = try home.pinna(
@@ -393,7 +402,9 @@ import Testing
     #expect(clip.channels[0][60_000...].allSatisfy { abs($0) < 1e-6 })
     for (text, complaint) in [
       ("- {at: 1, pattern: stereo}\n- {at: 0.5, gain: 0}", "order"), ("- {gain: 1}", "at"),
-      ("- {at: 1, dataSource: Front}", "data-source"), ("- {at: 1, gain: 99}", "gain"), ("at: 1", "list"),
+      ("- {at: 1, source: Front}", "data-source"), ("- {at: 1, dataSource: Nowhere}", "Nowhere"),
+      ("- {at: 1, dataSource: Front, data-source: Front}", "twice"), ("- {at: 1, gain: 99}", "gain"),
+      ("- {at: 1, gain: 1 Hz}", "gain"), ("at: 1", "list"),
     ] {
       try home.home.folder.write(text, to: "bad.yaml")
       let bad = try home.pinna(
