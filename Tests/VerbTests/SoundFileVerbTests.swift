@@ -87,7 +87,7 @@ import Testing
       try home.pinna(["render", "--preset", "pair"] + words)
     }
     for (options, ending) in [(["--format", "flac"], "flac"), (["--format", "float"], "wav"), ([], "wav")] {
-      let folder = home.path + "/" + options.joined()
+      let folder = home.path + "/out" + options.joined()
       let outcome = try home.pinna(
         ["render", "--preset", "pair", "--feeds", feeds, "--into", folder] + options + [input])
       #expect(outcome.status == 0, "\(outcome)")
