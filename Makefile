@@ -33,7 +33,7 @@ STEP = @sh tools/step
 # Suites that design filters from nothing.
 DESIGNS = FilterDesignTests ArrayCheckTests SimulationTests AdaptationTests RenderingTests
 # Parts of tools/tests; the longest first.
-WITHOUT_SERVER = rooms engine verbs-0 verbs-1 verbs-2 verbs-3 verbs-4 verbs-5 offline-0 offline-1 offline-2 offline-3 documents
+WITHOUT_SERVER = rooms engine verbs-0 verbs-1 verbs-2 verbs-3 verbs-4 verbs-5 offline-0 offline-1 offline-2 offline-3
 
 ## What a change must pass while it is made: everything that needs no server, but for long tests (PINNA_QUICK=0: these, too)
 ## and tests that design filters from nothing.
@@ -42,7 +42,7 @@ check: install-packages
 	@$(BEGIN)
 	$(STEP) "Style" $(MAKE) --no-print-directory lint
 	$(STEP) "Build with tests" env PINNA_WITHOUT_DESIGNS=1 $(QUICKLY) --build-tests
-	$(STEP) "Tests without a server" tools/tests $(filter-out documents,$(WITHOUT_SERVER))
+	$(STEP) "Tests without a server" tools/tests $(WITHOUT_SERVER)
 	@$(TIMES)
 
 ## Everything that a change must pass. sox reads takes strictly, ambix-info and sndfile-info B-format; jconvolver and
@@ -62,6 +62,7 @@ test: install-packages
 	@sh tools/free-places
 	$(STEP) "Pinna in JACK's graph" tools/tests live
 	$(STEP) "Pinna in PipeWire's graph" tools/tests pipewire
+	$(STEP) "Documents: tables, commands and output" tools/tests documents
 	@test ! -e .build/designs || sh tools/step "Designs from nothing" tools/tests designs-0 designs-1
 	@tools/due "Proof of the callback by the compiler" "JackClient LV2Plugin" "" $(MAKE) --no-print-directory prove
 	@tools/due "The engine for arm64, emulated" "Realtime Kernels" "tools/arm64 Tests/ARM64" \
