@@ -171,7 +171,14 @@ import Testing
     arguments: [("zylia-zm1", 3), ("em32", 4), ("six on a sphere", 1)])
   func orders(name: String, highest: Int) throws {
     for order in PolarPattern.ambisonicsOrders {
-      let bank = try Self.bank(name, order: order)
+      let bank: FilterBank
+      do {
+        bank = try Self.bank(name, order: order)
+      } catch is Unsupported {
+        // Too few microphones: nothing is designed.
+        #expect(order > highest, "\(name) \(order)")
+        continue
+      }
       #expect(bank.refusals.isEmpty == (order <= highest), "\(name) \(order): \(bank.refusals)")
       if order <= highest { #expect(bank.cases[0].taps.outputs == (order + 1) * (order + 1)) }
     }
