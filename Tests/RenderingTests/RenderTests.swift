@@ -49,13 +49,20 @@ import Testing
     let selection = Selection(
       dataSource: "Front", polarPattern: try #require(.ambisonics(order: order)),
       inputOrientation: .portrait)
-    let device = try Self.device.ambisonics(selection)
+    let ring = [("a", 0, 20, 0), ("b", 20, 0, 0), ("c", -20, 0, 0), ("d", 0, -20, 0), ("e", 0, 0, 20)]
+    let device = try Device(
+      name: "five", title: "Five", body: .free,
+      microphones: TestDevices.microphones(ring.map { ($0.0, Double($0.1), Double($0.2), Double($0.3)) }),
+      dataSources: [
+        TestDevices.source("Front", .front, .plusZ, microphones: Array(0..<5), [.omnidirectional])
+      ]
+    ).ambisonics(selection)
     let channels = (order + 1) * (order + 1)
-    let taps = (0..<channels).map { _ in noise.filters(microphones: 2, taps: 300)[0] }
+    let taps = (0..<channels).map { _ in noise.filters(microphones: 5, taps: 300)[0] }
     let bank = FilterBank(
       device: device.name, sampleRate: 48000, microphones: device.microphones.map(\.name), delayFrames: 0,
       tapCount: 300, cases: [FilterCoefficients(filterCase: selection.filterCase, taps: Taps(taps))])
-    let microphones = (0..<2).map { _ in noise.samples(5000) }
+    let microphones = (0..<5).map { _ in noise.samples(5000) }
     var rendered = [[Float]](repeating: [], count: channels)
     var parts = [microphones]
     try FilterSets(bank).render(
