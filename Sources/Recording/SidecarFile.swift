@@ -10,7 +10,7 @@ import Glibc
 /// written. The kernel releases the locks however the program ends.
 ///
 /// Thread: the take's disk thread, or the thread that repairs the take. Every call waits for the disk.
-final class SidecarFile {
+package final class SidecarFile {
   private let folder: OpenFolder
   private let name: String
   private var partName: String { name + ".part" }
@@ -119,7 +119,7 @@ final class SidecarFile {
   }
 
   /// Removes all files of a take that never began.
-  func discard() {
+  package func discard() {
     removeNext()
     folder.remove(partName, as: current)
   }

@@ -45,7 +45,7 @@ public struct TakeFolder: Sendable {
   /// Claims a unique name in an existing, writable folder, by creating the sidecar. Two programs that do so at the same
   /// time get different names.
   /// - Returns: the common prefix of the take's file names, and the sidecar.
-  func claim(in folder: OpenFolder, preset: String, date: Date = Date()) throws(TakeError)
+  package func claim(in folder: OpenFolder, preset: String, date: Date = Date()) throws(TakeError)
     -> (stem: String, sidecar: SidecarFile)
   {
     let time = "\(date.localText("%Y-%m-%dT%H%M%S"))-\(preset)"
@@ -70,7 +70,7 @@ public struct TakeFolder: Sendable {
 
   /// Opens the folder for a take, and creates it if it is missing. Every component of the path must be a real folder:
   /// through a symbolic link, a take could end up in the wrong place.
-  func open() throws(TakeError) -> OpenFolder {
+  package func open() throws(TakeError) -> OpenFolder {
     guard path.hasPrefix("/") else {
       throw TakeError("the takes folder \(path) is not an absolute path; give one that begins with /")
     }

@@ -243,21 +243,4 @@ extension TakeWriterTests {
         try differences(AudioClip(path: stem(result) + ending + ".wav"), source, 0..<10 * Self.period) == 0)
     }
   }
-
-  @Test("R19: a take does not begin where a file of one of its feeds exists, and leaves none of the others")
-  mutating func takenFeedName() throws {
-    try startFeeds()
-    let names = DateFormatter()
-    names.locale = Locale(identifier: "en_US_POSIX")
-    names.dateFormat = "yyyy-MM-dd'T'HHmmss"
-    for second in 0..<3 {
-      try folder.write(
-        "mine", to: "\(names.string(from: Date(timeIntervalSinceNow: Double(second))))-p-1-room.wav")
-    }
-    let writer = try feedWriter()
-    #expect(writer.openPath.hasSuffix("-2.wav"))
-    writer.discard()
-    _ = try writer.finished()
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 3)
-  }
 }

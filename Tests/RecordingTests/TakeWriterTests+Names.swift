@@ -46,24 +46,19 @@ extension TakeWriterTests {
       try FileManager.default.contentsOfDirectory(atPath: real).sorted() == ["a", "fifo", "file", "link"])
     #expect(try FileManager.default.contentsOfDirectory(atPath: real + "/a").isEmpty)
 
-    // Every name that the next take could have is used by a file of some other kind.
-    let names = DateFormatter()
-    names.locale = Locale(identifier: "en_US_POSIX")
-    names.dateFormat = "yyyy-MM-dd'T'HHmmss"
-    var existing: [String] = []
-    for second in 0..<3 {
-      let stem = "a/\(names.string(from: Date(timeIntervalSinceNow: Double(second))))-p"
-      for (n, ending) in [".wav", ".wav.part", "-microphones.wav.part", ".json", "_2.wav", ".flac"]
-        .enumerated()
-      {
-        existing.append(try folder.write("mine", to: "\(stem)-\(n + 1)\(ending)"))
-      }
+    // Every name that a take of this second could have is used by a file of some other kind.
+    let (takes, date) = (TakeFolder(path: real + "/a"), Date(timeIntervalSince1970: 1_790_000_000))
+    let place = try takes.open()
+    let (first, unused) = try takes.claim(in: place, preset: "p", date: date)
+    unused.discard()
+    #expect(first.hasSuffix("-p-1"))
+    let endings = [".wav", ".wav.part", "-microphones.wav.part", ".json", "_2.wav", ".flac", "-room.wav"]
+    let existing = try endings.enumerated().map { n, ending in
+      try folder.write("mine", to: "a/\(first.dropLast())\(n + 1)\(ending)")
     }
-    let writer = TakeWriter(folder: real + "/a", plan: plan)
-    _ = try writer.opened()
-    #expect(writer.openPath.hasSuffix("-7.wav"))
-    writer.discard()
-    _ = try writer.finished()
+    let (stem, sidecar) = try takes.claim(in: place, preset: "p", date: date)
+    #expect(stem == first.dropLast() + "8")
+    sidecar.discard()
     #expect(try existing.allSatisfy { try String(contentsOfFile: $0, encoding: .utf8) == "mine" })
     #expect(try FileManager.default.contentsOfDirectory(atPath: real + "/a").count == existing.count)
   }
