@@ -78,6 +78,7 @@ public final class AudioFileReader {
         "cannot read \(path): its header claims \(info.channels) channels at \(info.samplerate) Hz")
     }
     (self.path, self.file, self.source, self.header) = (path, file, source, header)
+    ReadFiles.add(source.number)
     channels = Int(info.channels)
     sampleRate = Int(info.samplerate)
     invalidSamples = InvalidSamples(channels: Int(info.channels))

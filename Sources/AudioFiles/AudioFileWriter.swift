@@ -34,7 +34,8 @@ public final class AudioFileWriter {
   private let encoding: SampleEncoding
   private let hasBroadcast: Bool
   private let container: SoundContainer
-  private let replaces: Bool
+  /// What it becomes if a verb writes it; nil for a take's file, which replaces nothing.
+  private let output: OutputFile?
   private let descriptor: Int32
   private var wav: WAVFile?
   /// Bytes before the first frame.
@@ -52,7 +53,8 @@ public final class AudioFileWriter {
   /// - Parameters:
   ///   - areMicrophones: whether the channels are microphones, which belong to no loudspeakers.
   ///   - ambisonics: what the file says of its channels if they are B-format. Then its ending decides: WAV, .caf or .amb.
-  ///   - replacing: whether to replace an existing file of that name. If false, it is an error.
+  ///   - replacing: whether to replace an existing file of that name. If false, it is an error, and what was written stays
+  ///     as `.part`.
   public convenience init(
     path: String, encoding: SampleEncoding = .float32, channels: Int, sampleRate: Int,
     areMicrophones: Bool = false, broadcast: BroadcastExtension? = nil, ambisonics: AmbisonicFormat? = nil,
@@ -60,24 +62,29 @@ public final class AudioFileWriter {
   ) throws(AudioFileError) {
     try self.init(
       folder: .working, name: path, encoding: encoding, channels: channels, sampleRate: sampleRate,
-      areMicrophones: areMicrophones, broadcast: broadcast, ambisonics: ambisonics, replacing: replacing)
+      areMicrophones: areMicrophones, broadcast: broadcast, ambisonics: ambisonics,
+      output: replacing ? OutputFile(path, replacing: true) : nil)
   }
 
-  /// - Parameter trackNames: names of the channels, for an iXML chunk; none for no such chunk.
+  /// - Parameters:
+  ///   - trackNames: names of the channels, for an iXML chunk; none for no such chunk.
+  ///   - output: what a verb writes; nil for a take's file.
   public init(
     folder: OpenFolder, name: String, encoding: SampleEncoding, channels: Int, sampleRate: Int,
     areMicrophones: Bool = false, broadcast: BroadcastExtension?, trackNames: [String] = [],
-    ambisonics: AmbisonicFormat? = nil, replacing: Bool
+    ambisonics: AmbisonicFormat? = nil, output: OutputFile? = nil
   ) throws(AudioFileError) {
     self.folder = folder
     self.name = name
     self.channels = channels
-    replaces = replacing
+    self.output = output
     self.encoding = encoding
     hasBroadcast = broadcast != nil
     container = SoundContainer(path: name, isAmbisonic: ambisonics != nil)
-    try Self.check(folder, name, replacing: replacing)
-    if replacing { Self.removeAbandoned(name + ".part", in: folder) }
+    guard output != nil || !folder.contains(name) else {
+      throw AudioFileError("\(folder.path(of: name)) exists; give another name")
+    }
+    if output != nil { try Self.removeAbandoned(name + ".part", in: folder) }
     descriptor = folder.create(name + ".part")
     guard descriptor >= 0 else {
       let reason = errno
@@ -103,7 +110,7 @@ public final class AudioFileWriter {
 
   deinit {
     // Without `close`, a take's file is kept, and an unfinished render is removed.
-    if replaces { abandon() } else { leave() }
+    if output != nil { abandon() } else { leave() }
   }
 
   /// Sets the broadcast extension. Does nothing unless the file was opened with one.
@@ -232,7 +239,7 @@ public final class AudioFileWriter {
       throw AudioFileError("\(partPath) \(what) while it was written: the sound is lost")
     }
     if let integrityFault {
-      guard !replaces else {
+      guard output == nil else {
         folder.remove(partName)
         fate = .removed
         throw AudioFileError(integrityFault)
@@ -240,8 +247,10 @@ public final class AudioFileWriter {
       fate = .part
       throw AudioFileError("\(integrityFault); the sound is in \(partPath): \(Self.remedy)")
     }
-    let named = replaces ? folder.rename(partName, to: name) : folder.renameWithoutReplacing(partName, name)
-    guard named == 0 else {
+    if let output {
+      fate = .removed
+      try output.adopt(partName)
+    } else if folder.renameWithoutReplacing(partName, name) != 0 {
       fate = .part
       throw systemFailure("the sound is in \(partPath), but cannot be named \(path)")
     }
@@ -293,7 +302,11 @@ public final class AudioFileWriter {
   }
 
   /// Removes the beginning of a WAV file that a program left when it was killed. One that is being written is locked.
-  private static func removeAbandoned(_ name: String, in folder: OpenFolder) {
+  /// - Throws: if it is what a crash left of a take.
+  private static func removeAbandoned(_ name: String, in folder: OpenFolder) throws(AudioFileError) {
+    if let claim = TakeFile.claim(on: name) {
+      throw AudioFileError("\(name) \(claim), which was cut off; finish it with pinna takes repair, or give another name")
+    }
     let descriptor = folder.open(name, O_RDWR)
     guard descriptor >= 0 else { return }
     defer { Glibc.close(descriptor) }
@@ -304,15 +317,6 @@ public final class AudioFileWriter {
     let start = Chunks.bytes(descriptor, at: 0, count: 4)
     if ["", "RIFF", "RF64", "caff"].contains(String(decoding: start, as: UTF8.self)) {
       folder.remove(name, as: descriptor)
-    }
-  }
-
-  /// Refuses to replace anything but a regular file. Without `replacing`, refuses any existing file.
-  static func check(_ folder: OpenFolder, _ name: String, replacing: Bool) throws(AudioFileError) {
-    guard let kind = folder.kind(of: name) else { return }
-    guard replacing else { throw AudioFileError("\(folder.path(of: name)) exists; give another name") }
-    guard kind == S_IFREG else {
-      throw AudioFileError("\(folder.path(of: name)) exists and is not a regular file; give another name")
     }
   }
 

@@ -2,19 +2,31 @@ import CSndfile
 import Glibc
 
 extension BroadcastExtension {
-  /// The description in the sound file at `path`; nil without a broadcast extension.
-  public static func description(at path: String) -> String? {
+  /// The extension in the sound file at `path`; nil without one.
+  public static func read(at path: String) -> BroadcastExtension? {
     // Opening a FIFO without a writer would never return.
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     var info = SF_INFO()
     guard let file = sf_open(path, Int32(SFM_READ), &info) else { return nil }
     defer { sf_close(file) }
-    var broadcast = SF_BROADCAST_INFO()
+    return BroadcastExtension(of: file)
+  }
+
+  /// The description in the sound file at `path`; nil without a broadcast extension.
+  public static func description(at path: String) -> String? { read(at: path)?.description }
+
+  /// Of a file that libsndfile has open; nil if it has none.
+  init?(of file: OpaquePointer) {
+    var info = SF_BROADCAST_INFO()
     let size = Int32(MemoryLayout<SF_BROADCAST_INFO>.size)
-    guard sf_command(file, Int32(SFC_GET_BROADCAST_INFO), &broadcast, size) == SF_TRUE else { return nil }
-    return withUnsafeBytes(of: &broadcast.description) {
-      String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+    guard sf_command(file, Int32(SFC_GET_BROADCAST_INFO), &info, size) == SF_TRUE else { return nil }
+    func text<Field>(_ field: Field) -> String {
+      withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
+    let reference = UInt64(info.time_reference_high) << 32 | UInt64(info.time_reference_low)
+    self.init(
+      description: text(info.description), date: text(info.origination_date), time: text(info.origination_time),
+      timeReference: Int(exactly: reference) ?? 0, originator: text(info.originator))
   }
 }

@@ -9,21 +9,32 @@ public struct BroadcastExtension: Sendable, Hashable {
   public let time: String
   /// Frames from local midnight to the first frame.
   public let timeReference: Int
+  public let originator: String
 
   /// Empty values that reserve space in the header until the real ones are known.
   public static let unknown = BroadcastExtension(description: "", date: "", time: "", timeReference: 0)
 
-  public init(description: String, date: String, time: String, timeReference: Int) {
+  public init(description: String, date: String, time: String, timeReference: Int, originator: String = own) {
     self.description = description
     self.date = date
     self.time = time
     self.timeReference = timeReference
+    self.originator = originator
   }
+
+  /// The originator of all that Pinna writes.
+  public static let own = "Pinna"
+
+  /// Whether the file is a take's: what Pinna renders and simulates says so where a take says what was recorded.
+  var isRecording: Bool { originator == Self.own && description.contains(Self.recorded) }
+
+  /// In the description of takes.
+  public static let recorded = ", recorded by "
 
   var info: SF_BROADCAST_INFO {
     var info = SF_BROADCAST_INFO()
     withUnsafeMutableBytes(of: &info.description) { Self.put(description, $0) }
-    withUnsafeMutableBytes(of: &info.originator) { Self.put("Pinna", $0) }
+    withUnsafeMutableBytes(of: &info.originator) { Self.put(originator, $0) }
     withUnsafeMutableBytes(of: &info.origination_date) { Self.put(date, $0) }
     withUnsafeMutableBytes(of: &info.origination_time) { Self.put(time, $0) }
     info.time_reference_low = UInt32(truncatingIfNeeded: timeReference)

@@ -22,13 +22,12 @@ public enum Compression: String, CaseIterable, Sendable {
 
   /// Converts `wav` to a file with this format's extension, reads that back, and removes `wav` if it is complete.
   /// - Parameters:
-  ///   - given: the new name; a file of that name is replaced. Nil for the old one with this format's extension, which
-  ///     must not exist.
+  ///   - output: what a verb writes; nil for the old name with this format's extension, which must not exist.
   ///   - isAmbisonic: whether the channels are B-format.
   ///   - isWanted: called before every block. If it returns false, the conversion fails and `wav` stays.
   /// - Returns: the new name.
   public func replace(
-    wav: String, as given: String? = nil, in folder: OpenFolder = .working, isAmbisonic: Bool = false,
+    wav: String, as output: OutputFile? = nil, in folder: OpenFolder = .working, isAmbisonic: Bool = false,
     while isWanted: () -> Bool = { true }
   ) throws(AudioFileError) -> String {
     let reader = try AudioFileReader(folder: folder, name: wav)
@@ -37,7 +36,7 @@ public enum Compression: String, CaseIterable, Sendable {
     {
       throw AudioFileError(obstacle)
     }
-    let name = given ?? wav.dropLast(4) + "." + rawValue
+    let name = output?.path ?? wav.dropLast(4) + "." + rawValue
     let part = name + ".part"
     let partPath = folder.path(of: part)
     let descriptor = folder.create(part)
@@ -51,8 +50,9 @@ public enum Compression: String, CaseIterable, Sendable {
       guard folder.has(part, as: descriptor) else {
         throw AudioFileError("\(partPath) was replaced by another file while it was written")
       }
-      let isNamed = given == nil ? folder.renameWithoutReplacing(part, name) : folder.rename(part, to: name)
-      guard isNamed == 0 else {
+      if let output {
+        try output.adopt(part)
+      } else if folder.renameWithoutReplacing(part, name) != 0 {
         throw failure("cannot rename \(partPath) to \(folder.path(of: name))")
       }
     } catch {

@@ -29,6 +29,7 @@ package final class InputFile {
     let isRegular = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     size = Int(status.st_size)
     guard isRegular else { throw AudioFileError("\(path) is not a regular file; give \(kind)") }
+    ReadFiles.add(descriptor)
     guard size > 0 else { throw AudioFileError("\(path) is empty; give \(kind)") }
     guard size <= sizeLimit else {
       throw AudioFileError("\(path) is larger than \(sizeLimit >> 20) MiB; give \(kind) that is smaller")

@@ -4,21 +4,25 @@ import Threads
 /// A file that is written for a user: whole under its name, or not there. It is written beside its place, and
 /// renamed.
 ///
-/// Links, folders, FIFOs and device nodes are never replaced, files only where that was asked for.
-package struct OutputFile: Sendable {
-  package let path: String
+/// Links, folders, FIFOs and device nodes are never replaced, nor files of takes (`TakeFile`) and what the verb reads
+/// (`ReadFiles`); other files only where that was asked for.
+public struct OutputFile: Sendable {
+  public let path: String
   private let replaces: Bool
+  private let updates: Bool
 
-  /// - Parameter replacing: whether a file of that name may be replaced; `--force` of a verb.
+  /// - Parameters:
+  ///   - replacing: whether a file of that name may be replaced; `--force` of a verb.
+  ///   - updating: whether the verb reads that file to write it again.
   /// - Throws: `AudioFileError` if something is there that stays. Nothing is written yet: a verb asks before it
   ///   computes.
-  package init(_ path: String, replacing: Bool) throws(AudioFileError) {
+  public init(_ path: String, replacing: Bool, updating: Bool = false) throws(AudioFileError) {
     guard !path.isEmpty else { throw AudioFileError("the file name is empty; give one") }
     guard !path.utf8.contains(0) else {
       throw AudioFileError("a path with a NUL cannot be written; give one without")
     }
     self.path = path
-    replaces = replacing
+    (replaces, updates) = (replacing, updating)
     try check()
   }
 
@@ -26,6 +30,12 @@ package struct OutputFile: Sendable {
     guard let kind = OpenFolder.working.kind(of: path) else { return }
     guard kind == S_IFREG else {
       throw AudioFileError("\(path) is \(Self.title(of: kind)), which is not replaced; give another name")
+    }
+    if let claim = TakeFile.claim(on: path) {
+      throw AudioFileError("\(path) \(claim), and is never replaced; give another name")
+    }
+    guard updates || !ReadFiles.contains(path) else {
+      throw AudioFileError("\(path) is read here, and so is not replaced; give another name")
     }
     guard replaces else {
       throw AudioFileError("\(path) exists; give another name, or --force to replace it")

@@ -22,6 +22,8 @@ public final class SoundOutput {
   private let place: Place
   /// Of the WAV file.
   private let name: String
+  /// Nil on standard output.
+  private let output: OutputFile?
 
   private enum Place {
     case file(AudioFileWriter)
@@ -50,9 +52,10 @@ public final class SoundOutput {
   /// - Parameters:
   ///   - areMicrophones: whether the channels are microphones, which belong to no loudspeakers.
   ///   - ambisonics: what the file says of its channels if they are B-format. They are written as they come.
+  ///   - replacing: as for `OutputFile`.
   public init(
     path: String, channels: Int, sampleRate: Int, areMicrophones: Bool = false,
-    broadcast: BroadcastExtension? = nil, ambisonics: AmbisonicFormat? = nil
+    broadcast: BroadcastExtension? = nil, ambisonics: AmbisonicFormat? = nil, replacing: Bool = true
   ) throws(AudioFileError) {
     self.path = path
     self.sampleRate = sampleRate
@@ -62,18 +65,20 @@ public final class SoundOutput {
     {
       throw AudioFileError("cannot write \(path): \(obstacle); give a name that ends in .wav")
     }
-    try AudioFileWriter.check(.working, path, replacing: true)
+    let output = try OutputFile(path, replacing: replacing)
+    self.output = output
     name = compression == nil ? path : "\(path).\(getpid()).wav"
     place = .file(
       try AudioFileWriter(
-        path: name, encoding: compression == .flac ? .pcm24 : .float32, channels: channels,
+        folder: .working, name: name, encoding: compression == .flac ? .pcm24 : .float32, channels: channels,
         sampleRate: sampleRate, areMicrophones: areMicrophones, broadcast: broadcast,
-        ambisonics: ambisonics))
+        ambisonics: ambisonics,
+        output: compression == nil ? output : OutputFile(name, replacing: true)))
   }
 
   /// On standard output. Nothing is written before the first frames.
   public init(onStandardOutput channels: Int, sampleRate: Int) {
-    (path, name, compression) = (WAVStream.name, WAVStream.name, nil)
+    (path, name, compression, output) = (WAVStream.name, WAVStream.name, nil, nil)
     self.sampleRate = sampleRate
     place = .stream(WAVStream(channels: channels, sampleRate: sampleRate))
   }
@@ -91,14 +96,14 @@ public final class SoundOutput {
     }
   }
 
-  /// Completes the file, which replaces one of its name. After an error no file is left.
+  /// Completes the file. After an error no file is left.
   public func close() throws(AudioFileError) {
     switch place {
     case .stream(let stream): return try stream.close()
     case .file(let writer): try writer.close()
     }
     guard let compression else { return }
-    do throws(AudioFileError) { _ = try compression.replace(wav: name, as: path) } catch {
+    do throws(AudioFileError) { _ = try compression.replace(wav: name, as: output) } catch {
       unlink(name)
       throw error
     }
@@ -112,14 +117,15 @@ public final class SoundOutput {
 
 extension AudioClip {
   /// Writes the clip in the format that the name asks for.
+  /// - Parameter replacing: as for `OutputFile`.
   /// - Returns: what was written.
   @discardableResult
   public func write(
-    _ path: String, areMicrophones: Bool = false, broadcast: BroadcastExtension? = nil
+    _ path: String, areMicrophones: Bool = false, broadcast: BroadcastExtension? = nil, replacing: Bool = true
   ) throws(AudioFileError) -> SoundOutput {
     let output = try SoundOutput(
       path: path, channels: channels.count, sampleRate: sampleRate, areMicrophones: areMicrophones,
-      broadcast: broadcast)
+      broadcast: broadcast, replacing: replacing)
     try output.write(interleaved)
     try output.close()
     return output

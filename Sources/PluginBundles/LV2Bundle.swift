@@ -74,7 +74,9 @@ public struct LV2Bundle: Sendable {
   public func removeLeftovers(folder: String) {
     let own = files.keys.map(PluginFilters.fileName)
     for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    where name.hasPrefix(PluginFilters.filePrefix) && !own.contains(name) { unlink("\(folder)/\(name)") }
+    where name.hasPrefix(PluginFilters.filePrefix) && !own.contains(name)
+      && Int(name.dropFirst(PluginFilters.filePrefix.count)) != nil
+    { unlink("\(folder)/\(name)") }
   }
 
   /// Writes the files of the bundle into an empty folder.

@@ -72,7 +72,7 @@ public enum CalibrationFile {
     let url = URL(filePath: path)
     try FileManager.default.createDirectory(
       at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try OutputFile(url.resolvingSymlinksInPath().path, replacing: true)
+    try OutputFile(url.resolvingSymlinksInPath().path, replacing: true, updating: true)
       .write(text(calibration, of: device).utf8)
   }
 }

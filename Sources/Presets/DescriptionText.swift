@@ -1,3 +1,4 @@
+import AudioFiles
 import Glibc
 
 /// The bytes of a description file. Only regular files up to `sizeLimit` are read, so reading cannot block.
@@ -36,6 +37,7 @@ struct DescriptionText {
       throw failure("is not a regular file; give a YAML file")
     }
     guard status.st_size <= Self.sizeLimit else { throw Self.tooLong(path) }
+    ReadFiles.add(descriptor)
     var bytes = [UInt8](repeating: 0, count: Self.sizeLimit + 1)
     var filled = 0
     while filled < bytes.count {

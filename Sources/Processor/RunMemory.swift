@@ -242,9 +242,13 @@ package final class RunMemoryFile: Sendable {
       guard isRegular(path) || !FileManager.default.fileExists(atPath: path) else {
         throw Failure(.failed, "cannot write \(path): it is not a plain file; remove it")
       }
-      try encoder.encode(memory).write(to: URL(filePath: path).resolvingSymlinksInPath(), options: .atomic)
+      let bytes = try encoder.encode(memory)
+      try OutputFile(URL(filePath: path).resolvingSymlinksInPath().path, replacing: true, updating: true)
+        .write(bytes)
     } catch let failure as Failure {
       throw failure
+    } catch let error as AudioFileError {
+      throw Failure(.failed, error.description)
     } catch {
       throw Failure(.failed, "cannot write \(path): \(error.systemReason); check its folder and the disk")
     }

@@ -205,6 +205,7 @@ public struct Sidecar: Codable, Sendable, Hashable {
     guard status.st_size <= sizeLimit else {
       throw TakeError("\(path) is larger than \(sizeLimit >> 20) MiB, so it cannot be a take's sidecar")
     }
+    ReadFiles.add(descriptor)
     guard let bytes = Descriptor.readAll(descriptor, limit: sizeLimit),
       let sidecar = try? JSONDecoder().decode(Sidecar.self, from: Data(bytes)), !sidecar.files.isEmpty
     else { throw TakeError("\(path) is not a take's sidecar, or it is damaged") }

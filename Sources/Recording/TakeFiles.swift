@@ -94,7 +94,7 @@ final class TakeFiles {
     segment.setBroadcast { content in
       BroadcastExtension(
         description: "\(plan.setup.device) \(content)"
-          + (plan.setup.pinna.map { ", recorded by \($0)" } ?? ""),
+          + (plan.setup.pinna.map { BroadcastExtension.recorded + $0 } ?? ""),
         date: date.localText("%Y-%m-%d"), time: date.localText("%H:%M:%S"),
         timeReference: Int(timeReference.rounded()))
     }

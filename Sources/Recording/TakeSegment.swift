@@ -67,8 +67,7 @@ final class TakeSegment {
     do {
       let writer = try AudioFileWriter(
         folder: folder, name: name, encoding: plan.options.format.encoding, channels: channels,
-        sampleRate: plan.sampleRate, areMicrophones: !hasSpeakers, broadcast: .unknown, trackNames: tracks,
-        replacing: false)
+        sampleRate: plan.sampleRate, areMicrophones: !hasSpeakers, broadcast: .unknown, trackNames: tracks)
       parts.append(Part(writer: writer, name: name, content: content, channels: first..<first + channels))
     } catch {
       throw TakeError(error.description)

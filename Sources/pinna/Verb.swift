@@ -46,6 +46,7 @@ struct Verb: Sendable {
   static let adaptOption = Option(
     "--adapt", "STRENGTH|off", "let stereo follow the sound, from 0 to 1 (default: off)")
   static let helpOption = Option("--help", nil, "show this text")
+  static let forceOption = Option("--force", nil, "replace files of these names; those of takes stay")
   static let jsonOption = Option("--json", nil, "print one JSON document")
 
   var help: String {

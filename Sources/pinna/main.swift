@@ -1,3 +1,4 @@
+import AudioFiles
 import FasterKernels
 import Glibc
 import JackClient
@@ -9,6 +10,7 @@ if [nil, Verb.run.name].contains(CommandLine.arguments.dropFirst().first) { Sign
 // A write beyond the file size limit then fails with an error. By default it would end the process and its take.
 signal(SIGXFSZ, SIG_IGN)
 Output.prepare()
+ReadFiles.remember()
 HelperProcess.isThisProgram = true
 JackConnection.silenceLibrary()
 FreeMemory.useTwoArenas()

@@ -70,7 +70,8 @@ extension LiveTests {
         let channels = microphones.map { _ in random.samples(96_000, amplitude: 0.25) }
         try AudioClip(sampleRate: rate, channels: channels).write(wav: home.folder.path + "/in.wav")
         let rendered = home.folder.path + "/rendered.wav"
-        let outcome = try home.pinna("render", "--preset", "exported", home.folder.path + "/in.wav", rendered)
+        let outcome = try home.pinna(
+          "render", "--force", "--preset", "exported", home.folder.path + "/in.wav", rendered)
         try #require(outcome.status == 0, "\(outcome)")
         reference = try AudioClip(path: rendered)
       }
@@ -145,7 +146,8 @@ extension LiveTests {
       try AudioClip(sampleRate: 48000, channels: channels).write(wav: input)
       try AudioClip(sampleRate: 48000, channels: (0..<copies).flatMap { _ in channels }).write(wav: noise)
       let folder = home.folder.path + "/rendered"
-      let rendered = try home.pinna("render", "--preset", "table", "--feeds", preset, "--into", folder, input)
+      let rendered = try home.pinna(
+        "render", "--force", "--preset", "table", "--feeds", preset, "--into", folder, input)
       try #require(rendered.status == 0, "\(rendered)")
       let expected = try ["main", "anna", "room", "low"].flatMap {
         try AudioClip(path: "\(folder)/\($0).wav").channels

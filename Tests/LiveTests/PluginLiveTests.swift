@@ -25,7 +25,9 @@ extension LiveTests {
       let (input, rendered, output) = (folder + "/in.wav", folder + "/rendered.wav", folder + "/out.wav")
       try AudioClip(sampleRate: 48000, channels: (0..<5).map { _ in random.samples(96_000, amplitude: 0.2) })
         .write(wav: input)
-      #expect(try home.pinna("render", "--preset", "phone5", "--period", "256", input, rendered).status == 0)
+      #expect(
+        try home.pinna("render", "--force", "--preset", "phone5", "--period", "256", input, rendered).status
+          == 0)
       let server = try PrivateServer(name: LiveGraph.uniqueName(), period: 256)
       let environment = home.environment.merging([
         "JACK_DEFAULT_SERVER": server.name, "LV2_PATH": bundles + ":/usr/lib/lv2",
@@ -101,7 +103,8 @@ extension LiveTests {
       try AudioClip(sampleRate: 48000, channels: (0..<5).map { _ in random.samples(96_000, amplitude: 0.2) })
         .write(wav: folder + "/in.wav")
       let rendered = try home.pinna(
-        "render", "--preset", "phone5", "--gain", "-6", folder + "/in.wav", folder + "/rendered.wav")
+        "render", "--force", "--preset", "phone5", "--gain", "-6", folder + "/in.wav",
+        folder + "/rendered.wav")
       try #require(rendered.status == 0, "\(rendered)")
       let graph = try PipeWireGraph(home)
       let program = try graph.start("/usr/bin/pipewire", ["-c", configuration])

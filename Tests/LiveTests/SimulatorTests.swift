@@ -34,7 +34,7 @@ extension LiveTests {
       let source = try start(graph, "--connect", "--loop")
       try #require(waitUntil(seconds: 30) { graph.hasPort("scene:centre") || !source.isRunning })
       let output = graph.home.folder.path + "/scene.wav"
-      let written = try graph.pinna("simulate", graph.home.folder.path + "/scene.yaml", output)
+      let written = try graph.pinna("simulate", "--force", graph.home.folder.path + "/scene.yaml", output)
       try #require(written.status == 0, "\(written)")
       let file = try AudioClip(path: output)
       let recorder = try SignalRecorder(

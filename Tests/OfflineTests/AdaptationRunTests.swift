@@ -33,7 +33,7 @@ extension OfflineTests {
       func rendered(_ strength: String) throws -> [[Float]] {
         try? FileManager.default.removeItem(atPath: output)
         let outcome = try graph.home.pinna([
-          "render", "--preset", "phone5", "--pattern", "stereo", "--adapt", strength, "--period",
+          "render", "--force", "--preset", "phone5", "--pattern", "stereo", "--adapt", strength, "--period",
           "\(Self.period)", file, output,
         ])
         try #require(outcome.status == 0, "\(outcome)")

@@ -43,7 +43,9 @@ extension OfflineTests {
         let options = lines.isEmpty ? [] : ["--automation", automation]
         try? FileManager.default.removeItem(atPath: output)
         let outcome = try graph.home.pinna(
-          ["render", "--preset", "phone5", "--period", "\(Self.period)"] + options + [file, output])
+          ["render", "--force", "--preset", "phone5", "--period", "\(Self.period)"] + options + [
+            file, output,
+          ])
         try #require(outcome.status == 0, "\(outcome)")
         return try AudioClip(path: output).channels
       }

@@ -72,7 +72,7 @@ extension OfflineTests {
 
       // The same from the microphones' file: only what was heard before the take is missing at its beginning.
       let rendered = graph.home.folder.path + "/rendered.wav"
-      let outcome = try graph.pinna("render", raw, rendered, "--preset", "phone5")
+      let outcome = try graph.pinna("render", "--force", raw, rendered, "--preset", "phone5")
       #expect(outcome.status == 0 && outcome.error.contains("fallback filters are repeated"), "\(outcome)")
       let again = try AudioClip(path: rendered).channels
       for (a, b) in zip(outputs, again) {

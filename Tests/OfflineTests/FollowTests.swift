@@ -107,7 +107,7 @@ extension OfflineTests {
       throws
     {
       let folder = graph.home.folder.path + "/again"
-      let render = try graph.pinna("render", path, "--into", folder)
+      let render = try graph.pinna("render", "--force", path, "--into", folder)
       try #require(render.status == 0, "\(render)")
       for (name, ending) in feeds {
         let live = try AudioClip(path: path.dropLast(4) + ending + ".wav").channels

@@ -25,7 +25,7 @@ extension OfflineTests {
       try graph.waitForTake(frames: 14_400)
       try graph.stopTake(path)
       let folder = graph.home.folder.path + "/again"
-      let render = try graph.pinna("render", path, "--into", folder)
+      let render = try graph.pinna("render", "--force", path, "--into", folder)
       try #require(render.status == 0, "\(render)")
       let main = try AudioClip(path: path)
       #expect(main.channels[0].count > 4800 && main.channels[0].contains { $0 != 0 })

@@ -16,7 +16,8 @@ extension OfflineTests {
     func render(_ input: String, period: Int = 1024) throws -> AudioClip {
       let output = home.folder.path + "/out.wav"
       let outcome = try home.pinna(
-        "render", "--preset", "linear8", "--data-source", "Front", "--pattern", "stereo", "--period",
+        "render", "--force", "--preset", "linear8", "--data-source", "Front", "--pattern", "stereo",
+        "--period",
         "\(period)", input, output)
       try #require(outcome.status == 0, "\(outcome)")
       return try AudioClip(path: output)
@@ -86,7 +87,7 @@ extension OfflineTests {
       var noise = SeededNoise(seed: 3)
       try AudioClip(sampleRate: 48000, channels: (0..<3).map { _ in noise.samples(4800) }).write(wav: input)
       let before = try FileManager.default.contentsOfDirectory(atPath: home.folder.path)
-      let outcome = try home.pinna("render", "--preset", "phone5", input, output)
+      let outcome = try home.pinna("render", "--force", "--preset", "phone5", input, output)
       #expect(outcome.status == 1)
       #expect(outcome.isOneSentence, "\(outcome)")
       #expect(outcome.error.contains(" 3 channels") && outcome.error.contains(" 5 microphones"))

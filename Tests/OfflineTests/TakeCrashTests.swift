@@ -65,7 +65,7 @@ extension OfflineTests {
 
       // In step: once the filters are full, rendering the microphones gives the outputs.
       let twin = graph.home.folder.path + "/twin.wav"
-      #expect(try graph.pinna("render", "--preset", "phone5", files[1], twin).status == 0)
+      #expect(try graph.pinna("render", "--force", "--preset", "phone5", files[1], twin).status == 0)
       let (a, b) = (try AudioClip(path: path), try AudioClip(path: twin))
       let gaps = document.gaps.map { $0.frame - 8192..<$0.frame + $0.frames + 8192 }
       var worst: Float = 0

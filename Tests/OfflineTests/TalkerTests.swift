@@ -110,7 +110,7 @@ extension OfflineTests {
       #expect(abs(try #require(looks.last) - Self.azimuth) <= 5, "\(looks)")
       #expect(sidecar.talkers?.contains(#/ 6[0-4] -\d\d/#) == true, "\(sidecar.talkers ?? "nil")")
       let again = graph.home.folder.path + "/again.wav"
-      let render = try graph.pinna("render", path, again)
+      let render = try graph.pinna("render", "--force", path, again)
       try #require(render.status == 0, "\(render)")
       let (live, rendered) = (try AudioClip(path: path).channels[0], try AudioClip(path: again).channels[0])
       let first = zip(live, rendered).enumerated().first { $1.0 != $1.1 }

@@ -24,7 +24,9 @@ extension OfflineTests {
       try AudioClip(sampleRate: 48000, channels: channels).write(wav: input)
       let isaOption = isa.map { ["--isa", $0.rawValue] } ?? []
       let outcome = try home.pinna(
-        ["render", "--preset", "phone5", "--period", "\(period)"] + isaOption + options + [input, output])
+        ["render", "--force", "--preset", "phone5", "--period", "\(period)"] + isaOption + options + [
+          input, output,
+        ])
       try #require(outcome.status == 0, "\(outcome)")
       #expect(outcome.output.hasPrefix("wrote \(output): "), "\(outcome)")
       return try AudioClip(path: output)
@@ -94,7 +96,7 @@ extension OfflineTests {
       let input = home.folder.path + "/in.wav"
       try AudioClip(sampleRate: 48000, channels: Self.noise.map { Array($0.prefix(100)) }).write(wav: input)
       for run in 0..<2 {
-        let outcome = try home.pinna("render", input, home.folder.path + "/out.wav")
+        let outcome = try home.pinna("render", "--force", input, home.folder.path + "/out.wav")
         #expect(outcome.status == 0 && outcome.output.count { $0 == "\n" } == 1, "\(outcome)")
         #expect(outcome.output.hasPrefix("wrote \(home.folder.path)/out.wav: "), "\(outcome)")
         if run == 1 { #expect(outcome.error.isEmpty, "\(outcome)") }
@@ -112,12 +114,12 @@ extension OfflineTests {
       for (output, status) in [
         (input, 2), (folder + "/./in.wav", 2), (folder + "/link.wav", 2), ("", 2), (folder, 1),
       ] {
-        let outcome = try home.pinna("render", input, output)
+        let outcome = try home.pinna("render", "--force", input, output)
         #expect(outcome.status == Int32(status) && outcome.isOneSentence, "\(output): \(outcome)")
       }
       #expect(try Data(contentsOf: URL(filePath: input)) == before)
       try home.folder.write(before.prefix(before.count / 2), to: "cut.wav")
-      let cut = try home.pinna("render", folder + "/cut.wav", folder + "/out.wav")
+      let cut = try home.pinna("render", "--force", folder + "/cut.wav", folder + "/out.wav")
       #expect(cut.status == 0 && cut.error.contains("cut.wav ends early"), "\(cut)")
       #expect(
         try FileManager.default.contentsOfDirectory(atPath: folder).allSatisfy { !$0.hasSuffix(".part") })

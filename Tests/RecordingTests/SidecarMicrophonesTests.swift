@@ -81,6 +81,7 @@ import Testing
       let clip = AudioClip(
         sampleRate: 48000,
         channels: channels.map { $0 + [Float](repeating: 0, count: channels.count == 2 ? 1000 : 9) })
+      unlink(folder.path + "/take-microphones.wav")
       try clip.write(wav: folder.path + "/take-microphones.wav")
       #expect(error().contains("take-microphones.wav"))
     }

@@ -209,7 +209,7 @@ import Testing
   // MARK: pinna render
 
   private func render(_ words: String...) throws -> Program.Outcome {
-    try home.pinna(["render"] + words)
+    try home.pinna(["render", "--force"] + words)
   }
 
   @Test("render writes one sound to WAV, CAF and .amb, and says how its channels are ordered and scaled")
@@ -225,7 +225,7 @@ import Testing
     ] {
       let path = home.path + "/" + name
       let outcome = try home.pinna(
-        ["render", "--preset", "tetra", "--format", "ambix", "--json"] + words + [input, path])
+        ["render", "--force", "--preset", "tetra", "--format", "ambix", "--json"] + words + [input, path])
       let document = try outcome.json()
       #expect(outcome.status == 0, "\(outcome)")
       #expect(document["normalisation"] as? String == normalisation, "\(outcome)")
@@ -278,7 +278,7 @@ import Testing
     try AudioClip(sampleRate: 48000, channels: Self.noise(2)).write(wav: input)
     func source(_ words: String...) throws -> String? {
       let outcome = try home.pinna(
-        ["render", "--device", "phone", "--format", "ambix", "--json"] + words + [input, output])
+        ["render", "--force", "--device", "phone", "--format", "ambix", "--json"] + words + [input, output])
       return try outcome.json()["dataSource"] as? String
     }
     func reported() throws -> String? {
@@ -289,7 +289,8 @@ import Testing
     #expect(try source() == "Front" && reported() == "Front")
     #expect(try source("--data-source", "Back") == "Back")
     let turned = try home.pinna(
-      "render", "--device", "phone", "--format", "ambix", "--orientation", "portraitUpsideDown", "--json",
+      "render", "--force", "--device", "phone", "--format", "ambix", "--orientation", "portraitUpsideDown",
+      "--json",
       input,
       output)
     #expect(try turned.json()["inputOrientation"] as? String == "portraitUpsideDown", "\(turned)")
@@ -314,7 +315,7 @@ import Testing
       ("b.wav", ["--normalisation", "sn3d"]), ("b.amb", []), ("b.caf", []),
     ] {
       let outcome = try home.pinna(
-        ["render", "--preset", "tetra"] + words + [input, home.path + "/" + name])
+        ["render", "--force", "--preset", "tetra"] + words + [input, home.path + "/" + name])
       #expect(outcome.status == 2 && outcome.isOneSentence, "\(name) \(words): \(outcome)")
       #expect(!home.contents(".").contains { $0.hasPrefix("b.") })
     }

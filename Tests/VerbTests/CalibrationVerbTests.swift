@@ -83,7 +83,7 @@ import Testing
     let names = ["centre", "rim-1", "rim-2", "rim-3", "rim-4", "rim-5", "rim-6"]
     func results() throws -> (check: Program.Outcome, render: Program.Outcome, sound: Data) {
       let check = try home.pinna("array", "check", "--device", "uma8", mics)
-      let render = try home.pinna("render", "--preset", "uma8", mics, out)
+      let render = try home.pinna("render", "--force", "--preset", "uma8", mics, out)
       return (check, render, try Data(contentsOf: URL(filePath: out)))
     }
     let before = try results()

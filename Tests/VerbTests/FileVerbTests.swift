@@ -64,7 +64,7 @@ import Testing
       .write(wav: input)
     for (gain, output) in [("0", "plain.wav"), ("-6", "soft.wav")] {
       let outcome = try home.pinna(
-        "render", "--preset", "pair", "--gain", gain, input, home.path + "/" + output)
+        "render", "--force", "--preset", "pair", "--gain", gain, input, home.path + "/" + output)
       #expect(outcome.status == 0, "\(outcome)")
     }
     let plain = try AudioClip(path: home.path + "/plain.wav").channels[0]

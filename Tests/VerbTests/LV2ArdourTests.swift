@@ -68,7 +68,8 @@ import Testing
     }
     let file = try home.folder.write(automation.joined(), to: "automation.yaml")
     let outcome = try home.pinna(
-      "render", "--preset", "phone5", "--automation", file, "--period", "\(block)", folder + "/in.wav",
+      "render", "--force", "--preset", "phone5", "--automation", file, "--period", "\(block)",
+      folder + "/in.wav",
       folder + "/rendered.wav")
     try #require(outcome.status == 0, "\(outcome)")
     return try AudioClip(path: folder + "/rendered.wav").channels.map { Array($0.dropFirst(block)) }

@@ -76,7 +76,7 @@ import Testing
     try #require(applied.status == 0, "\(applied)")
     let played = try AudioClip(path: output).channels
     let into = home.folder.path + "/rendered"
-    let one = ["render", "--preset", preset, "--period", "1"]
+    let one = ["render", "--force", "--preset", preset, "--period", "1"]
     let outcome =
       feeds.isEmpty
       ? try home.pinna(one + [input, into + "/main.wav"])

@@ -1,3 +1,4 @@
+import AudioFiles
 import Foundation
 import LiveSupport
 import TestSupport
@@ -14,8 +15,6 @@ import Testing
     let file: String
     /// Whether the verb is given the folder of the file.
     var isInFolder = false
-    /// Whether it replaces files without --force.
-    var replaces = false
     var testDescription: String { words.joined(separator: " ") }
   }
 
@@ -28,8 +27,13 @@ import Testing
     Writer(words: ["export", "--preset", "pair", "--to", "wav"], file: "filters.json", isInFolder: true),
     Writer(
       words: ["report", "--preset", "pair", "--draws", "0", "--plots"], file: "device.svg", isInFolder: true),
-    // These replace files, as the programs that they stand beside in a script do.
-    Writer(words: ["simulate", "scene.yaml"], file: "s.wav", replaces: true),
+    Writer(words: ["simulate", "scene.yaml"], file: "s.wav"),
+    Writer(words: ["simulate", "scene.yaml"], file: "s.flac"),
+    Writer(words: ["render", "--preset", "pair", "in.wav"], file: "r.wav"),
+    Writer(words: ["render", "--preset", "pair", "in.wav"], file: "r.opus"),
+    Writer(
+      words: ["render", "--preset", "pair", "in.wav", "--feeds", "f.yaml", "--into"], file: "a.wav",
+      isInFolder: true),
   ]
 
   /// Runs `writer` on the file `path`.
@@ -39,9 +43,13 @@ import Testing
     let operand = writer.isInFolder ? folder : writer.words[1] == "new" ? folder + "/r" : path
     let scene = try home.home.folder.write(
       "title: t\ndevice: pair\ntalkers: [{voice: noise, direction: +z, seconds: 0.1}]\n", to: "scene.yaml")
-    return try home.pinna(
-      writer.words.map { $0 == "scene.yaml" ? scene : $0 } + [operand]
-        + (force && !writer.replaces ? ["--force"] : []))
+    let feeds = try home.home.folder.write("feeds: {a: {polarPattern: omnidirectional}}\n", to: "f.yaml")
+    var noise = SeededNoise(seed: 51)
+    let sound = home.path + "/in.wav"
+    try AudioClip(sampleRate: 48000, channels: (0..<2).map { _ in noise.samples(9000, amplitude: 0.1) })
+      .write(wav: sound)
+    let files = ["scene.yaml": scene, "f.yaml": feeds, "in.wav": sound]
+    return try home.pinna(writer.words.map { files[$0] ?? $0 } + [operand] + (force ? ["--force"] : []))
   }
 
   /// What stands at a path: its kind, inode, content or target.
@@ -63,7 +71,7 @@ import Testing
     var tried = 0
     let kinds = ["link", "dangling", "fifo", "folder", "file"] + (getuid() == 0 ? ["node"] : [])
     for kind in kinds {
-      for force in [false, true] where kind != "file" || !force && !writer.replaces {
+      for force in [false, true] where kind != "file" || !force {
         let folder = "\(home.path)/\(kind)-\(force)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let path = "\(folder)/\(writer.file)"

@@ -40,7 +40,7 @@ import Testing
   func ffmpeg(encoding: String) throws {
     let outcome = try home.shell(
       """
-      ffmpeg -v error -i in.wav -c:a pcm_\(encoding) -f wav - | $PINNA render --preset pair - - |
+      ffmpeg -v error -i in.wav -c:a pcm_\(encoding) -f wav - | $PINNA render --force --preset pair - - |
         ffmpeg -v error -i - -c:a pcm_f32le out.wav; echo ${PIPESTATUS[@]}
       """)
     #expect(outcome.output == "0 0 0\n", "\(outcome)")
@@ -53,7 +53,7 @@ import Testing
   func sox() throws {
     let outcome = try home.shell(
       """
-      sox -D in.wav -t wav -e floating-point -b 32 - | $PINNA render --preset pair - - |
+      sox -D in.wav -t wav -e floating-point -b 32 - | $PINNA render --force --preset pair - - |
         sox -D -t wav - -e floating-point -b 32 out.wav; echo ${PIPESTATUS[@]}
       """)
     #expect(outcome.output == "0 0 0\n", "\(outcome)")
@@ -74,7 +74,7 @@ import Testing
   func lengths(sound: StatedSound) throws {
     try home.home.folder.write(Data(sound.bytes(Self.samples, channels: 2)), to: "piped.wav")
     let outcome = try home.shell(
-      "cat piped.wav | $PINNA render --preset pair - out.wav; echo ${PIPESTATUS[@]}")
+      "cat piped.wav | $PINNA render --force --preset pair - out.wav; echo ${PIPESTATUS[@]}")
     #expect(outcome.output.hasSuffix("\n0 0\n") && outcome.error.isEmpty, "\(outcome)")
     #expect(try channels("out.wav") == expected)
   }
@@ -83,7 +83,7 @@ import Testing
   func shortHeader() throws {
     let sound = StatedSound(.wav, .bytes(4000))
     try home.home.folder.write(Data(sound.bytes(Self.samples, channels: 2)), to: "piped.wav")
-    let outcome = try home.shell("cat piped.wav | $PINNA render --preset pair - out.wav")
+    let outcome = try home.shell("cat piped.wav | $PINNA render --force --preset pair - out.wav")
     #expect(outcome.status == 0, "\(outcome)")
     #expect(outcome.error.contains("says 1000 frames, but 20000 are there"), "\(outcome)")
     #expect(try channels("out.wav") == expected)
@@ -97,15 +97,16 @@ import Testing
     try home.home.folder.write(Data(sound.bytes(Self.samples, channels: 2)), to: "piped.wav")
     let whole = try home.shell(
       """
-      head -c $((44 + 40000)) piped.wav >part.wav; $PINNA render --preset pair part.wav file.wav 2>said &&
-        cat part.wav | $PINNA render --preset pair - out.wav
+      head -c $((44 + 40000)) piped.wav >part.wav; $PINNA render --force --preset pair part.wav file.wav 2>said &&
+        cat part.wav | $PINNA render --force --preset pair - out.wav
       """)
     #expect(whole.status == 0, "\(whole)")
     #expect(whole.error.contains("its header says 20000 frames, and 10000 are there"), "\(whole)")
     #expect(try channels("out.wav") == channels("file.wav"))
     let open = StatedSound(.wav, .open)
     try home.home.folder.write(Data(open.bytes(Self.samples, channels: 2)), to: "open.wav")
-    let part = try home.shell("head -c $((44 + 40003)) open.wav | $PINNA render --preset pair - out.wav")
+    let part = try home.shell(
+      "head -c $((44 + 40003)) open.wav | $PINNA render --force --preset pair - out.wav")
     #expect(part.status == 0 && part.error.contains("ends within a frame"), "\(part)")
     #expect(try channels("out.wav")[0].count == 10000)
   }
@@ -119,7 +120,7 @@ import Testing
     ])
   func noSound(input: String, word: String) throws {
     for output in ["out.wav", "-"] {
-      let outcome = try home.shell("\(input) | $PINNA render --preset pair - \(output)")
+      let outcome = try home.shell("\(input) | $PINNA render --force --preset pair - \(output)")
       #expect(outcome.status == 1 && outcome.isOneSentence && outcome.error.contains(word), "\(outcome)")
       #expect(!home.contents(".").contains { $0.hasPrefix("out.wav") })
     }
@@ -129,14 +130,14 @@ import Testing
 
   @Test("what is said goes to standard error, with --json, too; the header of a file is corrected")
   func messages() throws {
-    let text = try home.shell("$PINNA render --preset pair in.wav - >out.wav")
+    let text = try home.shell("$PINNA render --force --preset pair in.wav - >out.wav")
     #expect(text.status == 0 && text.error.contains("wrote standard output: 0:00:00.4"), "\(text)")
     #expect(try channels("out.wav") == expected)
     #expect(try AudioFileReader(path: home.path + "/out.wav").headerRemark == nil)
-    let json = try home.shell("$PINNA render --preset pair --json in.wav - >out.wav")
+    let json = try home.shell("$PINNA render --force --preset pair --json in.wav - >out.wav")
     let document = try JSONSerialization.jsonObject(with: Data(json.error.utf8)) as? [String: Any]
     #expect(document?["frames"] as? Int == Self.frames && document?["output"] as? String == "-", "\(json)")
-    let appended = try home.shell("$PINNA render --preset pair in.wav - >>out.wav; head -c 4 out.wav")
+    let appended = try home.shell("$PINNA render --force --preset pair in.wav - >>out.wav; head -c 4 out.wav")
     #expect(appended.output == "RIFF")
     #expect(try AudioFileReader(path: home.path + "/out.wav").statedFrames == Self.frames)
   }
@@ -144,14 +145,14 @@ import Testing
   @Test("a reader that leaves ends the work with status 1 and one sentence")
   func brokenPipe() throws {
     let outcome = try home.shell(
-      "$PINNA render --preset pair in.wav - | head -c 100 >/dev/null; exit ${PIPESTATUS[0]}")
+      "$PINNA render --force --preset pair in.wav - | head -c 100 >/dev/null; exit ${PIPESTATUS[0]}")
     #expect(outcome.status == 1 && outcome.isOneSentence, "\(outcome)")
     #expect(outcome.error.contains("the program that reads standard output ended"), "\(outcome)")
   }
 
   @Test("a full disk behind standard output is an error")
   func fullDisk() throws {
-    let outcome = try home.shell("$PINNA render --preset pair in.wav - >/dev/full")
+    let outcome = try home.shell("$PINNA render --force --preset pair in.wav - >/dev/full")
     #expect(outcome.status == 1 && outcome.error.contains("No space left"), "\(outcome)")
   }
 
@@ -165,7 +166,7 @@ import Testing
   func signals() throws {
     let (pipe, part) = (home.path + "/pipe", home.path + "/out.wav.part")
     try #require(mkfifo(pipe, 0o600) == 0)
-    let program = try home.startShell("exec $PINNA render --preset pair - out.wav <pipe")
+    let program = try home.startShell("exec $PINNA render --force --preset pair - out.wav <pipe")
     let writer = open(pipe, O_WRONLY)
     defer { close(writer) }
     let sound = StatedSound(.wav, .open).bytes(Self.samples, channels: 2)
@@ -177,7 +178,7 @@ import Testing
     #expect(!home.contents(".").contains { $0.hasPrefix("out.wav") })
 
     // Longer than a pipe holds.
-    let blocked = try home.startShell("exec $PINNA render --preset pair in.wav - >pipe")
+    let blocked = try home.startShell("exec $PINNA render --force --preset pair in.wav - >pipe")
     let reader = open(pipe, O_RDONLY)
     defer { close(reader) }
     usleep(500_000)
@@ -194,7 +195,8 @@ import Testing
     let sound = StatedSound(.wav, .bytes(bytes & 0xFFFF_FFFF))
     let input = try home.home.folder.write(Data(sound.header(sound: bytes, channels: 2)), to: "long.wav")
     truncate(input, off_t(44 + bytes))
-    let program = try home.startShell("exec $PINNA render --preset pair --json - - <long.wav >/dev/null")
+    let program = try home.startShell(
+      "exec $PINNA render --force --preset pair --json - - <long.wav >/dev/null")
     var peak = 0
     while program.isRunning {
       peak = max(peak, (try? program.residentMemory()) ?? 0)

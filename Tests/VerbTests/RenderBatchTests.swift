@@ -56,7 +56,8 @@ import Testing
       #expect(line["outputs"] as? [String] == stems.map { "\(home.path)/out/\($0).wav" }, "\(line)")
       for stem in stems {
         let byHand = home.path + "/hand.wav"
-        #expect(try home.pinna("render", "\(home.path)/\(stem)-microphones.wav", byHand).status == 0)
+        #expect(
+          try home.pinna("render", "--force", "\(home.path)/\(stem)-microphones.wav", byHand).status == 0)
         #expect(
           try AudioClip(path: byHand).channels == AudioClip(path: "\(home.path)/out/\(stem).wav").channels)
       }
@@ -83,7 +84,7 @@ import Testing
     #expect(try home.shell(mono).status == 0)
     let output = home.path + "/out/one.wav"
     let byHand = try home.shell(
-      "$PINNA render --pattern omnidirectional --gain=-6 a/one-microphones.wav hand.wav")
+      "$PINNA render --force --pattern omnidirectional --gain=-6 a/one-microphones.wav hand.wav")
     #expect(byHand.status == 0, "\(byHand)")
     #expect(try AudioClip(path: output).channels == AudioClip(path: home.path + "/hand.wav").channels)
     let before = try Data(contentsOf: URL(filePath: output))

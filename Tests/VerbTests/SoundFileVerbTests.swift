@@ -47,7 +47,7 @@ import Testing
   func bFormat() throws {
     let (input, output) = (try write(Self.noise, to: "in.wav"), home.path + "/b.wav")
     func render(_ words: String...) throws -> Program.Outcome {
-      try home.pinna(["render", "--preset", "pair"] + words + [input, output])
+      try home.pinna(["render", "--force", "--preset", "pair"] + words + [input, output])
     }
     #expect(try render("--format", "ambix").status == 0)
     let clip = try AudioClip(path: output)
@@ -198,7 +198,7 @@ import Testing
     var outputs: [[[Float]]] = []
     for input in [alone, all] {
       let output = home.path + "/out.wav"
-      let outcome = try home.pinna("render", "--preset", "card", input, output)
+      let outcome = try home.pinna("render", "--force", "--preset", "card", input, output)
       #expect(outcome.status == 0, "\(outcome)")
       outputs.append(try AudioClip(path: output).channels)
     }
@@ -268,7 +268,7 @@ import Testing
     for input in [alone, product] {
       let output = home.path + "/out.wav"
       let outcome = try home.pinna(
-        "render", "--device", name, "--pattern", "omnidirectional", input, output)
+        "render", "--force", "--device", name, "--pattern", "omnidirectional", input, output)
       #expect(outcome.status == 0, "\(outcome)")
       outputs.append(try AudioClip(path: output).channels)
     }
@@ -331,13 +331,14 @@ import Testing
       var channels = Self.noise
       for n in 0..<count { channels[1][4800 + 100 * n] = value }
       let output = home.path + "/out.wav"
-      let outcome = try home.pinna("render", "--preset", "pair", write(channels, to: "in.wav"), output)
+      let outcome = try home.pinna(
+        "render", "--force", "--preset", "pair", write(channels, to: "in.wav"), output)
       #expect(
         outcome.status == 0 && outcome.error.contains("right-end has \(count) invalid sample"), "\(outcome)")
       #expect(outcome.error.contains("first at 0.1 s") && !outcome.error.contains("left-end"), "\(outcome)")
       let rendered = try AudioClip(path: output).channels
       #expect(rendered.joined().allSatisfy { $0.magnitude < 10 })
-      let piped = try home.shell("$PINNA render --preset pair - piped.wav <in.wav")
+      let piped = try home.shell("$PINNA render --force --preset pair - piped.wav <in.wav")
       let isNamed = piped.error.contains("right-end has \(count) invalid sample")
       #expect(piped.status == 0 && isNamed, "\(piped)")
       #expect(try AudioClip(path: home.path + "/piped.wav").channels == rendered)
@@ -392,11 +393,13 @@ import Testing
     truncate(input, off_t(44 + bytes))
     let (short, output) = (try write(Self.noise, to: "in.wav"), home.path + "/out.wav")
     // The first one designs the filters.
-    #expect(try home.pinna("render", "--preset", "pair", short, output).status == 0)
+    #expect(try home.pinna("render", "--force", "--preset", "pair", short, output).status == 0)
     // Of so short a run, a look may see only the beginning: of several, the last one counts.
-    let least = try (0..<5).map { _ in try peak("render", "--preset", "pair", short, output).kilobytes }
-      .max()!
-    let rendered = try peak("render", "--preset", "pair", "--json", input, output)
+    let least = try (0..<5).map { _ in
+      try peak("render", "--force", "--preset", "pair", short, output).kilobytes
+    }
+    .max()!
+    let rendered = try peak("render", "--force", "--preset", "pair", "--json", input, output)
     #expect(try rendered.outcome.json()["frames"] as? Int == bytes / 4, "\(rendered.outcome)")
     #expect(rendered.kilobytes < least + 30_000, "\(rendered.kilobytes) and \(least) kB")
     let checked = try peak("array", "check", "--device", "pair", input)

@@ -24,7 +24,7 @@ import Testing
   }
 
   func render(_ words: String...) throws -> AudioClip {
-    let outcome = try home.pinna(["render"] + words)
+    let outcome = try home.pinna(["render", "--force"] + words)
     #expect(outcome.status == 0, "\(outcome)")
     return try AudioClip(path: words[1])
   }
@@ -102,7 +102,7 @@ import Testing
         refused.error.contains("a take of pair") && refused.error.contains("--device pair"), "\(refused)")
     }
     #expect(access(home.path + "/out.wav", F_OK) != 0)
-    let told = try home.pinna("render", path, home.path + "/out.wav", "--device", "swapped")
+    let told = try home.pinna("render", "--force", path, home.path + "/out.wav", "--device", "swapped")
     #expect(told.status == 0 && told.error.contains("a take of pair, and taken as one of swapped"), "\(told)")
     // The device is not there any more.
     try FileManager.default.removeItem(atPath: home.home.configFolder + "/pinna/devices/pair.yaml")
@@ -115,11 +115,13 @@ import Testing
   func lostPiece() throws {
     try write("split", Self.lengths)
     try FileManager.default.removeItem(atPath: home.path + "/split_2-microphones.wav")
-    let third = try home.pinna("render", home.path + "/split_3-microphones.wav", home.path + "/out.wav")
+    let third = try home.pinna(
+      "render", "--force", home.path + "/split_3-microphones.wav", home.path + "/out.wav")
     #expect(third.status == 0 && third.error.contains("split_2-microphones.wav"), "\(third)")
     #expect(third.error.contains("as if silence came before it"), "\(third)")
     // The fourth needs a second and the filters: the third has them.
-    let fourth = try home.pinna("render", home.path + "/split_4-microphones.wav", home.path + "/out.wav")
+    let fourth = try home.pinna(
+      "render", "--force", home.path + "/split_4-microphones.wav", home.path + "/out.wav")
     #expect(fourth.status == 0 && fourth.error == "", "\(fourth)")
   }
 
@@ -132,7 +134,7 @@ import Testing
     #expect(Self.difference(wav.channels, flac.channels) <= 0.6 / 8_388_608)
     let opus = try render(path, home.path + "/out.opus")
     #expect(opus.frames == wav.frames && opus.channels.count == 2)
-    let loud = try home.pinna("render", path, home.path + "/out.flac", "--gain", "24")
+    let loud = try home.pinna("render", "--force", path, home.path + "/out.flac", "--gain", "24")
     #expect(loud.status == 0 && loud.error.contains("clipped; lower --gain"), "\(loud)")
     let peak = try AudioClip(path: home.path + "/out.flac").channels.joined().map(abs).max() ?? 0
     #expect(peak > 0.999 && peak <= 1)

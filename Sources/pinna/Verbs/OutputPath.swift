@@ -29,10 +29,14 @@ enum OutputPath {
   /// The endings of names that Pinna writes sound to. A name without one is WAV.
   private static let formats: Set = ["", "wav", "wave", "flac", "opus", "caf", "amb"]
 
-  /// Throws if the name is empty, has the ending of no format that Pinna writes, or refers to `input` itself, also through
-  /// links.
-  /// - Parameter isAmbisonic: whether B-format is written, which has files of its own.
-  static func check(_ output: String, against input: String, isAmbisonic: Bool = false) throws(Failure) {
+  /// Throws if the name is empty, has the ending of no format that Pinna writes, refers to `input` itself, also through
+  /// links, or if what is there stays.
+  /// - Parameters:
+  ///   - isAmbisonic: whether B-format is written, which has files of its own.
+  ///   - replacing: as for `OutputFile`.
+  static func check(
+    _ output: String, against input: String, isAmbisonic: Bool = false, replacing: Bool
+  ) throws(Failure) {
     guard !output.isEmpty else { throw Failure(.usage, "the output file name is empty; give one") }
     guard output != StandardStream.word else { return try StandardStream.checkOutput() }
     let suffix = URL(filePath: output).pathExtension.lowercased()
@@ -52,6 +56,7 @@ enum OutputPath {
     if stat(output, &a) == 0, stat(input, &b) == 0, a.st_dev == b.st_dev, a.st_ino == b.st_ino {
       throw Failure(.usage, "\(output) is the input file itself; give the output another name")
     }
+    do { _ = try OutputFile(output, replacing: replacing) } catch { throw Failure(.failed, error.description) }
   }
 
   /// Throws if the format that the name asks for cannot hold such a sound.

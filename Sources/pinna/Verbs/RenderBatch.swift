@@ -14,6 +14,7 @@ struct RenderBatch {
   private let target: String
   private let jobs: Int
   private let isPrinted: Bool
+  private let replaces: Bool
 
   init(_ arguments: Arguments) throws {
     guard let into = arguments["--into"] else {
@@ -23,6 +24,7 @@ struct RenderBatch {
     jobs =
       try arguments.integer("--jobs", in: 1...1024) ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
     isPrinted = arguments.has("--print-jobs")
+    replaces = arguments.has("--force")
     let ending = try arguments.soundEnding()
     if let order = try arguments.ambisonics()?.ambisonicsOrder {
       _ = try arguments.ambisonicFormat(order: order, path: "." + ending)
@@ -92,14 +94,17 @@ struct RenderBatch {
   }
 
   private func command(_ piece: RenderPlan.Piece) -> [String] {
-    ["render"] + words + (piece.feed.map { ["--feed", $0] } ?? []) + [piece.microphones, piece.output]
+    // What is there and complete is skipped, what is somebody else's is a fault: the rest is of an earlier job.
+    ["render", "--force"] + words + (piece.feed.map { ["--feed", $0] } ?? []) + [piece.microphones, piece.output]
   }
 
   /// Why a take is not rendered; nil if it is.
   private func fault(of take: RenderPlan.Take) -> String? {
-    take.obstacle
-      ?? take.pieces.first(where: \.isOccupied).map {
-        "\($0.output) is there, and is not this take with these options; remove it, or give another --into"
+    if let obstacle = take.obstacle { return obstacle }
+    return replaces
+      ? nil
+      : take.pieces.first(where: \.isOccupied).map {
+        "\($0.output) is there, and is not this take with these options; give another --into, or --force to replace it"
       }
   }
 

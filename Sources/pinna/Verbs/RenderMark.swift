@@ -9,7 +9,7 @@ import Threads
 /// continued recognises its own outputs by that.
 struct RenderMark {
   /// Options that do not change the sound.
-  private static let others: Set = ["--json", "--takes", "--into", "--jobs", "--print-jobs"]
+  private static let others: Set = ["--json", "--takes", "--into", "--jobs", "--print-jobs", "--force"]
 
   private let start: String
   private let text: String

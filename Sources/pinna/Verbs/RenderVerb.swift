@@ -41,7 +41,7 @@ extension Verb {
       ),
       Option("--automation", "FILE", "changes at times, as YAML: - {at: 2.5, pattern: cardioid}"),
       Option("--period", "FRAMES", "period of the engine (default: a take's own, or 1024)"),
-      isaOption, hrtfOption,
+      isaOption, hrtfOption, forceOption,
       Option(
         "--takes", "FOLDER",
         "render all takes in this folder, in those within it and in further operands; what is complete in the folder of --into is skipped"
@@ -55,13 +55,14 @@ extension Verb {
     try checkRender(arguments)
     let source = arguments.operands[0]
     let stops = StopCount()
+    let replaces = arguments.has("--force")
     if arguments.operands.last == StandardStream.word, arguments.operands.count > 1 { Output.divert() }
     let pipe = try source == StandardStream.word ? openStandardInput(stops) : nil
     let take = pipe == nil ? TakeMicrophones(source) : nil
     var named = try feeds(arguments, of: take, pipe, in: PresetLibrary.standard)
     let device = named[0].setting.device
     for feed in named {
-      try OutputPath.check(feed.path, against: source, isAmbisonic: feed.ambisonics != nil)
+      try OutputPath.check(feed.path, against: source, isAmbisonic: feed.ambisonics != nil, replacing: replaces)
       try device.check(feed.setting.selection)
     }
     try take?.check(device)
@@ -150,7 +151,8 @@ extension Verb {
     let outputs = try zip(feeds, named).map { feed, named in
       try RenderedFile(
         named.path, channels: feed.channels, sampleRate: rate, of: take,
-        broadcast: take?.mark(arguments).broadcast, ambisonics: named.ambisonics, stops)
+        broadcast: take?.mark(arguments).broadcast, ambisonics: named.ambisonics,
+        replacing: replaces, stops)
     }
     var first = start.frames > 0 ? start.microphones : nil
     var position = take?.files.frame ?? 0

@@ -15,10 +15,12 @@ final class RenderedFile {
   private var position: Int
   private let end: Int
 
-  /// - Parameter stops: counts the signals INT and TERM from here on.
+  /// - Parameters:
+  ///   - replacing: as for `OutputFile`.
+  ///   - stops: counts the signals INT and TERM from here on.
   init(
     _ path: String, channels: Int, sampleRate: Int, of take: TakeMicrophones?,
-    broadcast: BroadcastExtension?, ambisonics: AmbisonicFormat?, _ stops: StopCount
+    broadcast: BroadcastExtension?, ambisonics: AmbisonicFormat?, replacing: Bool, _ stops: StopCount
   ) throws(AudioFileError) {
     let isPiped = path == StandardStream.word
     Signals.onStop {
@@ -34,7 +36,7 @@ final class RenderedFile {
       // More than two are B-format, whose channels belong to no loudspeakers.
       : SoundOutput(
         path: path, channels: channels, sampleRate: sampleRate, areMicrophones: channels > 2,
-        broadcast: broadcast, ambisonics: ambisonics)
+        broadcast: broadcast, ambisonics: ambisonics, replacing: replacing)
     self.ambisonics = ambisonics
     self.stops = stops
     gaps = take?.gaps

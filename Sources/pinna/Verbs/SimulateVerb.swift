@@ -13,6 +13,7 @@ extension Verb {
     summary: "simulate a scene: its device's microphone signals, in a file or live on JACK ports",
     options: [
       Option("--rate", "HZ", "sample rate of the file (default: 48000)"),
+      forceOption,
       Option("--live", nil, "play on JACK ports named after the microphones, at the server's rate"),
       Option("--connect", nil, "live: connect the ports to the running Pinna's microphones"),
       Option("--loop", nil, "live: repeat until Ctrl-C"), nameOption,
@@ -26,12 +27,12 @@ extension Verb {
       throw Failure(.usage, "pinna simulate takes SCENE.yaml OUT.wav, or --live; see: pinna simulate --help")
     }
     let output = arguments.operands[1]
-    try OutputPath.check(output, against: arguments.operands[0])
+    try OutputPath.check(output, against: arguments.operands[0], replacing: arguments.has("--force"))
     let rate = try arguments.integer("--rate", in: Scene.sampleRates) ?? 48000
     let scene = try scene(arguments.operands[0])
     try OutputPath.check(output, channels: scene.device.microphones.count, sampleRate: rate)
     let clip = try microphones(of: scene, sampleRate: rate)
-    let written = try clip.write(output, areMicrophones: true, broadcast: .simulated(scene.title))
+    let written = try clip.write(output, areMicrophones: true, broadcast: .simulated(scene.title), replacing: arguments.has("--force"))
     arguments.print(
       json: report(scene, clip) + ["output": output],
       text:

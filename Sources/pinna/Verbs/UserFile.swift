@@ -34,7 +34,7 @@ struct UserFile {
     do {
       try FileManager.default.createDirectory(
         atPath: path.deletingLastPathComponent, withIntermediateDirectories: true)
-      try OutputFile(URL(filePath: path).resolvingSymlinksInPath().path, replacing: replaces)
+      try OutputFile(URL(filePath: path).resolvingSymlinksInPath().path, replacing: replaces, updating: true)
         .write(text.utf8)
     } catch let error as AudioFileError {
       throw Failure(.failed, error.description)
