@@ -6,6 +6,7 @@ struct ArrayHealth {
   /// Level of the median microphone that is not dead, in dBFS.
   let reference: Double
   let hums: [Hum]
+  let dull: [Dullness]
   let copies: [CopiedPair]
   /// Microphones whose levels, polarity and order can be compared: neither dead nor copies.
   let comparable: [Int]
@@ -22,6 +23,9 @@ struct ArrayHealth {
     let copies =
       isQuiet ? [] : CopiedPair.found(signals).filter { alive.contains($0.a) && alive.contains($0.b) }
     hums = Hum.found(signals, sampleRate: sampleRate).filter { alive.contains($0.microphone) }
+    dull =
+      isQuiet
+      ? [] : Dullness.found(signals, sampleRate: sampleRate).filter { alive.contains($0.microphone) }
     comparable = alive.filter { m in !copies.contains { $0.a == m || $0.b == m } }
     (self.channels, self.dead, self.reference, self.copies) = (channels, dead, reference, copies)
   }

@@ -1,7 +1,8 @@
 /// Something that is wrong with one or several microphones.
 public struct Finding: Hashable, Sendable {
   public enum Kind: String, Sendable, CaseIterable {
-    case bFormat, shifted, invalid, dead, clipped, offset, hum, level, inverted, doubled, swapped, permuted,
+    case bFormat, shifted, invalid, dead, clipped, offset, hum, dull, level, inverted, doubled, swapped,
+      permuted,
       late
   }
 

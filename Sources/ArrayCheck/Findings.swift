@@ -5,7 +5,7 @@ extension ArrayHealth {
     return dead.map { m in wording.dead(m, below: channels[m].level.map { reference - $0 }) }
       + alive.filter { channels[$0].isClipped }.map { wording.clipped($0, runs: channels[$0].clippedRuns) }
       + alive.filter { channels[$0].hasOffset }.map { wording.offset($0, channels[$0].offset) }
-      + hums.map(wording.hum) + copies.map(wording.doubled)
+      + hums.map(wording.hum) + wording.dull(dull) + copies.map(wording.doubled)
   }
 }
 

@@ -62,6 +62,25 @@ enum Thresholds {
   /// multiple of 50 or 60 Hz below 360 Hz ± 14 Hz is another multiple of the same mains.
   static let humDistance = 14.0
 
+  // MARK: Dullness
+
+  /// Hertz. Where lossy formats cut microphones off: Opus for loudspeakers at 4 to 5 kHz. Voices with a sample rate of 16 kHz
+  /// end at 8 kHz, and are no fault.
+  static let trebleEdges = [2000.0, 2300, 2700, 3200, 3800, 4500, 5200, 6000]
+  static let trebleTop = 16_000.0
+  /// dB from just below an edge to all above it, within less than an octave: no sound in air falls like that above the
+  /// noise of a microphone.
+  static let trebleFall = 30.0
+  /// Hertz: treble, and what it is compared with.
+  static let trebleFrom = 2000.0
+  static let trebleReference = 200.0...1000.0
+  /// dB below that reference from which on there is nothing that could end.
+  static let trebleBelow = 50.0
+  /// dB below the others. Trial: a head or a box in the way takes away 15 dB.
+  static let trebleLoss = 22.0
+  /// Seconds.
+  static let trebleDuration = 10
+
   // MARK: CopiedPair
 
   /// dB. Two microphones have noise of their own and another place, and never agree so well. Trial.

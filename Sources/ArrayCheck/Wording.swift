@@ -59,6 +59,31 @@ struct Wording {
       remedy: "check the shield of its cable, and keep it away from power supplies")
   }
 
+  /// One finding for all whose sound ends, for that is the work of a program; one for each that is covered.
+  func dull(_ all: [Dullness]) -> [Finding] {
+    let cut = all.filter { $0.edge != nil }
+    let ends = cut.isEmpty ? [] : [ending(cut)]
+    return ends
+      + all.filter { $0.edge == nil }.map { one in
+        Finding(
+          .dull, one.microphone, size: one.missing, verdict: "no treble",
+          sentence:
+            "\(names[one.microphone]) has \(Int(one.missing.rounded())) dB less treble than the others",
+          remedy: "see whether its port is covered; a lossy format may have taken it for the bass loudspeaker"
+        )
+      }
+  }
+
+  private func ending(_ cut: [Dullness]) -> Finding {
+    let microphones = cut.map(\.microphone)
+    let edge = cut.compactMap(\.edge).max() ?? 0
+    let whose = microphones.count == names.count ? "any microphone" : list(microphones, "or")
+    return Finding(
+      .dull, microphones, size: cut.map(\.missing).max(), verdicts: microphones.map { _ in "no treble" },
+      sentence: "there is no sound above \((edge / 100).rounded() / 10) kHz in \(whose)",
+      remedy: "a lossy format or a lower sample rate has cut it off; keep microphones as WAV or FLAC")
+  }
+
   func doubled(_ pair: CopiedPair) -> Finding {
     let (a, b) = (names[pair.a], names[pair.b])
     return Finding(

@@ -9,12 +9,19 @@ public enum Compression: String, CaseIterable, Sendable {
   case opus
 
   /// Why this format cannot hold such a file; nil if it can.
-  /// - Parameter isAmbisonic: whether the channels are B-format.
-  public func obstacle(channels: Int, sampleRate: Int, isAmbisonic: Bool = false) -> String? {
-    // libsndfile writes mapping family 1: loudspeakers, in pairs. Families 2 and 3 are for B-format.
+  /// - Parameters:
+  ///   - isAmbisonic: whether the channels are B-format.
+  ///   - areMicrophones: whether they are microphones, of which every difference counts.
+  public func obstacle(
+    channels: Int, sampleRate: Int, isAmbisonic: Bool = false, areMicrophones: Bool = false
+  ) -> String? {
+    // libsndfile writes mapping family 1: loudspeakers, in pairs, the last one of six and more for the bass alone.
+    // Families 2 and 3 are for B-format.
     if self == .opus, isAmbisonic {
       return "opus would couple the channels of B-format as if they were loudspeakers, which blurs directions"
     }
+    if self == .opus, areMicrophones { return "opus is lossy, and microphones stay as they are" }
+    if self == .opus, channels > 2 { return "opus takes more than 2 channels for loudspeakers" }
     if channels > 8 { return "\(rawValue) supports at most 8 channels" }
     if self == .opus, sampleRate != 48000 { return "opus requires a sample rate of 48000 Hz" }
     return nil
@@ -23,16 +30,17 @@ public enum Compression: String, CaseIterable, Sendable {
   /// Converts `wav` to a file with this format's extension, reads that back, and removes `wav` if it is complete.
   /// - Parameters:
   ///   - output: what a verb writes; nil for the old name with this format's extension, which must not exist.
-  ///   - isAmbisonic: whether the channels are B-format.
+  ///   - isAmbisonic, areMicrophones: as for `obstacle`.
   ///   - isWanted: called before every block. If it returns false, the conversion fails and `wav` stays.
   /// - Returns: the new name.
   public func replace(
     wav: String, as output: OutputFile? = nil, in folder: OpenFolder = .working, isAmbisonic: Bool = false,
-    while isWanted: () -> Bool = { true }
+    areMicrophones: Bool = false, while isWanted: () -> Bool = { true }
   ) throws(AudioFileError) -> String {
     let reader = try AudioFileReader(folder: folder, name: wav)
     if let obstacle = obstacle(
-      channels: reader.channels, sampleRate: reader.sampleRate, isAmbisonic: isAmbisonic)
+      channels: reader.channels, sampleRate: reader.sampleRate, isAmbisonic: isAmbisonic,
+      areMicrophones: areMicrophones)
     {
       throw AudioFileError(obstacle)
     }
@@ -106,18 +114,33 @@ public enum Compression: String, CaseIterable, Sendable {
     )
   }
 
-  /// Checks that both files have the same length and, for a lossless format, the same samples.
+  /// Checks that both files have the same channels and length and, for a lossless format, the same samples; for a lossy one,
+  /// the same bands in every channel.
   private func verify(
     _ wav: AudioFileReader, _ other: AudioFileReader, _ isWanted: () -> Bool
   ) throws(AudioFileError) {
+    let difference = AudioFileError("\(other.path) does not read back as it was written")
+    guard wav.channels == other.channels, wav.sampleRate == other.sampleRate else { throw difference }
+    guard self == .opus else {
+      while true {
+        try proceed(isWanted)
+        let (a, b) = (try wav.readIntegers(frames: 16384), try other.readIntegers(frames: 16384))
+        guard a == b else { throw difference }
+        if a.isEmpty { return }
+      }
+    }
+    var levels = BandLevels(channels: wav.channels, sampleRate: wav.sampleRate)
+    var others = levels
     while true {
       try proceed(isWanted)
-      let (a, b) = (try wav.readIntegers(frames: 16384), try other.readIntegers(frames: 16384))
-      guard a.count == b.count, self == .opus || a == b else {
-        throw AudioFileError("\(other.path) does not read back as it was written")
-      }
-      if a.isEmpty { return }
+      let (a, b) = (try wav.read(frames: 16384), try other.read(frames: 16384))
+      guard a.count == b.count else { throw difference }
+      if a.isEmpty { break }
+      levels.add(a)
+      others.add(b)
     }
+    guard let channel = levels.firstDifference(from: others) else { return }
+    throw AudioFileError("channel \(channel + 1) of \(other.path) lacks parts of the sound")
   }
 
   private func proceed(_ isWanted: () -> Bool) throws(AudioFileError) {

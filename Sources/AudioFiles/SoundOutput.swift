@@ -61,7 +61,8 @@ public final class SoundOutput {
     self.sampleRate = sampleRate
     compression = Compression(path: path)
     if let obstacle = compression?.obstacle(
-      channels: channels, sampleRate: sampleRate, isAmbisonic: ambisonics != nil)
+      channels: channels, sampleRate: sampleRate, isAmbisonic: ambisonics != nil,
+      areMicrophones: areMicrophones && ambisonics == nil)
     {
       throw AudioFileError("cannot write \(path): \(obstacle); give a name that ends in .wav")
     }

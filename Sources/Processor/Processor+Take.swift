@@ -178,10 +178,11 @@ extension Processor {
     (answer.feeds, answer.unrecordedFeeds) = (recorded, omitted)
     answer.raw = take.plan.options.raw
     answer.convertedTake = take.plan.convertedFormat.map { path.replacing(/wav$/, with: $0) }
+    let raw = take.plan.microphonesObstacle.map { "the microphones stay WAV: \($0)" }
     answer.notes = omitted.filter { !Feed.isMain($0) && heardFeed($0) == nil }.map {
       "the feed \($0) is not heard yet; see: pinna feed list"
     }
-    answer.notes += [take.plan.shortRingNote, obstacle].compactMap { $0 }
+    answer.notes += [take.plan.shortRingNote, obstacle, raw].compactMap { $0 }
     answer.length = take.plan.options.length
     answer.muted = inForce.muted
     // Before the first graph check, connections are unknown.

@@ -296,7 +296,10 @@ final class TakeFiles {
     func converted(_ name: String) -> String {
       guard !unfinished.contains(name), folder.contains(name) else { return name }
       do throws(AudioFileError) {
-        return try compression.replace(wav: name, in: folder, isAmbisonic: ambisonics.contains(name)) {
+        return try compression.replace(
+          wav: name, in: folder, isAmbisonic: ambisonics.contains(name),
+          areMicrophones: document.files.contains { $0.microphones == name }
+        ) {
           watch.begin()
           return isTime()
         }

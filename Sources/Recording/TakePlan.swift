@@ -136,6 +136,14 @@ public struct TakePlan: Sendable {
       isAmbisonic: outputs == 0 && first?.setup.order != nil)
   }
 
+  /// Why the microphones' file stays WAV although another format was requested; nil if it does not, or there is none.
+  public var microphonesObstacle: String? {
+    microphones == 0
+      ? nil
+      : options.format.compression?.obstacle(
+        channels: microphones, sampleRate: sampleRate, areMicrophones: true)
+  }
+
   /// Frames in 256 MB: the limit for the take ring, and for the pre-roll.
   public static func maximumFrames(channels: Int) -> Int { 256_000_000 / (4 * channels) }
 

@@ -89,6 +89,40 @@ import Testing
     #expect(second.findings[0].isOneOf)
   }
 
+  /// A low-pass that leaves nothing above some frequency, as a codec has it.
+  private static func cut(_ signal: [Float], above frequency: Double) -> [Float] {
+    // A sinc with a Blackman window of 801 taps: 80 dB down within 300 Hz.
+    let taps = (-400...400).map { n -> Float in
+      let x = Double(n)
+      let window = 0.42 + 0.5 * cos(.pi * x / 401) + 0.08 * cos(2 * .pi * x / 401)
+      let omega = 2 * Double.pi * frequency / Double(rate)
+      return Float(window * (n == 0 ? omega / .pi : sin(omega * x) / (.pi * x)))
+    }
+    return signal.indices.map { n in
+      taps.indices.reduce(0) { sum, k in
+        let at = n + 400 - k
+        return signal.indices.contains(at) ? sum + taps[k] * signal[at] : sum
+      }
+    }
+  }
+
+  @Test(
+    "microphones without treble are found: one that is covered, one taken for the bass, and all of them cut off"
+  )
+  func dull() throws {
+    let part = Self.sound.map { Array($0.prefix(2 * Self.rate)) }
+    #expect(try !verdict(part).findings.contains { $0.kind == .dull })
+    for (edge, channels) in [(300.0, [5]), (4200.0, [2]), (4200.0, Array(0..<6))] {
+      var cut = part
+      for c in channels { cut[c] = Self.cut(part[c], above: edge) }
+      let verdict = try verdict(cut)
+      let finding = try #require(
+        verdict.findings.first { $0.kind == .dull }, "\(verdict.findings.map(\.sentence))")
+      #expect(finding.microphones == channels && !verdict.isWell, "\(finding.sentence)")
+      #expect(channels.count == 1 || finding.sentence.contains("in any microphone"))
+    }
+  }
+
   @Test("nothing is calibrated from a shifted capture, or from invalid samples")
   func calibration() throws {
     for (channels, reason) in [

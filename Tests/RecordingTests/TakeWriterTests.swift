@@ -278,7 +278,9 @@ import Testing
       #expect(zip(channel, source[span]).count { $0 != ($1 * 8_388_608).rounded() / 8_388_608 } == 0)
     }
     let lossy = try take(try writer { $0.format = .opus }, periods: 20)
-    #expect(lossy.path.hasSuffix(".opus") && lossy.sidecar.notes.isEmpty)
+    // The microphones stay as they are.
+    #expect(lossy.path.hasSuffix(".opus") && lossy.sidecar.files[0].microphones?.hasSuffix(".wav") == true)
+    #expect(lossy.sidecar.notes.map { $0.contains("opus is lossy, and microphones stay") } == [true])
     #expect(try AudioClip(path: lossy.path).frames == lossy.frames)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 6)
 

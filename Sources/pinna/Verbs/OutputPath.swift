@@ -60,12 +60,12 @@ enum OutputPath {
   }
 
   /// Throws if the format that the name asks for cannot hold such a sound.
-  static func check(_ output: String, channels: Int, sampleRate: Int, isAmbisonic: Bool = false)
-    throws(Failure)
-  {
+  static func check(
+    _ output: String, channels: Int, sampleRate: Int, isAmbisonic: Bool = false, areMicrophones: Bool = false
+  ) throws(Failure) {
     guard
       let obstacle = Compression(path: output)?.obstacle(
-        channels: channels, sampleRate: sampleRate, isAmbisonic: isAmbisonic)
+        channels: channels, sampleRate: sampleRate, isAmbisonic: isAmbisonic, areMicrophones: areMicrophones)
     else { return }
     throw Failure(.failed, "cannot write \(output): \(obstacle); give a name that ends in .wav")
   }

@@ -79,11 +79,11 @@ final class RenderedFile {
         "\("sample".counted(sound.clippedSamples)) of \(sound.path) clipped; lower --gain, or write .wav, which does not clip"
       ]
     }
-    guard sound.peak > 1, sound.compression == nil else { return [] }
+    guard sound.peak > 1, sound.compression != .flac else { return [] }
     let peak = (200 * log10(Double(sound.peak))).rounded() / 10
     return [
-      "\(sound.path) exceeds full scale (peak +\(peak) dBFS); its float samples are not clipped, but other programs may "
-        + "clip them"
+      "\(sound.path) exceeds full scale (peak +\(peak) dBFS); \(sound.compression == nil ? "its float samples are" : "Opus is") not clipped, but other "
+        + "programs may clip it"
     ]
   }
 }
