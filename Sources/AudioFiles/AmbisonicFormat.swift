@@ -39,8 +39,13 @@ public struct AmbisonicFormat: Sendable {
       case .n3d: "ACN channel order, N3D normalisation"
       case .fuma: "FuMa channel order, MaxN normalisation with W 3 dB lower"
       }
-    return "Ambisonics of order \(order): \(scale)"
+    return "\(Self.commentStart)\(order): \(scale)"
   }
+
+  private static let commentStart = "Ambisonics of order "
+
+  /// Whether a text has such a comment: files of B-format that Pinna wrote do, and feeds of takes.
+  static func isNamed(inText text: String) -> Bool { text.contains(commentStart) }
 
   // MARK: Channels
 

@@ -14,7 +14,17 @@ public final class AudioFileReader {
   /// nil if that says nothing, and of standard input.
   public private(set) var frames: Int?
   /// What says that the channels are B-format, and no microphones: "its AmbiX chunk". Nil if nothing does.
-  public var ambisonics: String? { header?.ambisonics }
+  public var ambisonics: String? {
+    if let mark = header?.ambisonics { return mark }
+    if pipe?.isNamedAmbisonics == true || comment.map(AmbisonicFormat.isNamed(inText:)) == true {
+      return "its comment"
+    }
+    return broadcast.map { AmbisonicFormat.isNamed(inText: $0.description) } == true ? "its description" : nil
+  }
+  /// When and what was recorded; nil if the file does not say.
+  public var broadcast: BroadcastExtension? {
+    BroadcastExtension(of: file) ?? VorbisComments(descriptor).flatMap(BroadcastExtension.init)
+  }
   /// The comment in the file; nil if it has none.
   public var comment: String? { sf_get_string(file, Int32(SF_STR_COMMENT)).map { String(cString: $0) } }
   /// The title of the scene if this is standard input, and `pinna simulate` wrote it.

@@ -62,24 +62,24 @@ public final class AudioFileWriter {
   ) throws(AudioFileError) {
     try self.init(
       folder: .working, name: path, encoding: encoding, channels: channels, sampleRate: sampleRate,
-      areMicrophones: areMicrophones, broadcast: broadcast, ambisonics: ambisonics,
+      areMicrophones: areMicrophones, labels: SoundLabels(broadcast: broadcast), ambisonics: ambisonics,
       output: replacing ? OutputFile(path, replacing: true) : nil)
   }
 
   /// - Parameters:
-  ///   - trackNames: names of the channels, for an iXML chunk; none for no such chunk.
+  ///   - labels: what the file says beside its sound. Its cues are written at the end.
   ///   - output: what a verb writes; nil for a take's file.
   public init(
     folder: OpenFolder, name: String, encoding: SampleEncoding, channels: Int, sampleRate: Int,
-    areMicrophones: Bool = false, broadcast: BroadcastExtension?, trackNames: [String] = [],
-    ambisonics: AmbisonicFormat? = nil, output: OutputFile? = nil
+    areMicrophones: Bool = false, labels: SoundLabels, ambisonics: AmbisonicFormat? = nil,
+    output: OutputFile? = nil
   ) throws(AudioFileError) {
     self.folder = folder
     self.name = name
     self.channels = channels
     self.output = output
     self.encoding = encoding
-    hasBroadcast = broadcast != nil
+    hasBroadcast = labels.broadcast != nil
     container = SoundContainer(path: name, isAmbisonic: ambisonics != nil)
     guard output != nil || !folder.contains(name) else {
       throw AudioFileError("\(folder.path(of: name)) exists; give another name")
@@ -94,12 +94,14 @@ public final class AudioFileWriter {
     }
     // Lock before the first byte is written: nobody tries to repair an empty file.
     lock = FileLock.acquire(descriptor, timeout: .seconds(1))
+    let isCAF = container == .caf
     do {
       wav = try WAVFile(
         descriptor: descriptor, encoding: encoding, channels: channels, sampleRate: sampleRate,
-        areMicrophones: areMicrophones, broadcast: broadcast?.info,
-        trackNames: trackNames.isEmpty ? nil : TrackNames.chunk(trackNames), container: container,
-        ambisonics: ambisonics)
+        areMicrophones: areMicrophones, broadcast: isCAF ? nil : labels.broadcast?.info,
+        trackNames: isCAF || labels.trackNames.isEmpty ? nil : TrackNames.chunk(labels.trackNames),
+        title: isCAF ? nil : labels.title, chunks: isCAF ? labels.chunks(ambisonics?.comment) : [],
+        container: container, ambisonics: ambisonics)
       headerBytes = size ?? 0
     } catch {
       folder.remove(name + ".part", as: descriptor)
@@ -305,7 +307,8 @@ public final class AudioFileWriter {
   /// - Throws: if it is what a crash left of a take.
   private static func removeAbandoned(_ name: String, in folder: OpenFolder) throws(AudioFileError) {
     if let claim = TakeFile.claim(on: name) {
-      throw AudioFileError("\(name) \(claim), which was cut off; finish it with pinna takes repair, or give another name")
+      throw AudioFileError(
+        "\(name) \(claim), which was cut off; finish it with pinna takes repair, or give another name")
     }
     let descriptor = folder.open(name, O_RDWR)
     guard descriptor >= 0 else { return }

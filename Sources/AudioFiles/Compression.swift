@@ -30,12 +30,14 @@ public enum Compression: String, CaseIterable, Sendable {
   /// Converts `wav` to a file with this format's extension, reads that back, and removes `wav` if it is complete.
   /// - Parameters:
   ///   - output: what a verb writes; nil for the old name with this format's extension, which must not exist.
+  ///   - labels: what the new file says beside its sound; of the broadcast extension, what `wav` says if these do not.
   ///   - isAmbisonic, areMicrophones: as for `obstacle`.
   ///   - isWanted: called before every block. If it returns false, the conversion fails and `wav` stays.
   /// - Returns: the new name.
   public func replace(
-    wav: String, as output: OutputFile? = nil, in folder: OpenFolder = .working, isAmbisonic: Bool = false,
-    areMicrophones: Bool = false, while isWanted: () -> Bool = { true }
+    wav: String, as output: OutputFile? = nil, in folder: OpenFolder = .working,
+    labels: SoundLabels = SoundLabels(), isAmbisonic: Bool = false, areMicrophones: Bool = false,
+    while isWanted: () -> Bool = { true }
   ) throws(AudioFileError) -> String {
     let reader = try AudioFileReader(folder: folder, name: wav)
     if let obstacle = obstacle(
@@ -50,8 +52,17 @@ public enum Compression: String, CaseIterable, Sendable {
     let descriptor = folder.create(part)
     guard descriptor >= 0 else { throw failure("cannot write \(partPath)") }
     defer { close(descriptor) }
+    var labels = labels
+    labels.broadcast = labels.broadcast ?? reader.broadcast
+    let comments = labels.comments(
+      reader.comment, hasSpeakers: !isAmbisonic && !areMicrophones, sampleRate: reader.sampleRate)
     do {
-      try encode(reader, descriptor, partPath, isWanted)
+      try encode(
+        reader, descriptor, partPath, room: comments.isEmpty ? 0 : VorbisComments.length(comments), isWanted)
+      guard comments.isEmpty || VorbisComments(descriptor)?.replace(with: comments, in: descriptor) == true
+      else {
+        throw AudioFileError("the comments of \(partPath) cannot be written")
+      }
       guard fdatasync(descriptor) == 0 else { throw failure("cannot flush \(partPath) to disk") }
       try verify(
         AudioFileReader(folder: folder, name: wav), AudioFileReader(folder: folder, name: part), isWanted)
@@ -72,7 +83,7 @@ public enum Compression: String, CaseIterable, Sendable {
   }
 
   private func encode(
-    _ reader: AudioFileReader, _ descriptor: Int32, _ part: String, _ isWanted: () -> Bool
+    _ reader: AudioFileReader, _ descriptor: Int32, _ part: String, room: Int, _ isWanted: () -> Bool
   ) throws(AudioFileError) {
     let format =
       switch self {
@@ -86,7 +97,8 @@ public enum Compression: String, CaseIterable, Sendable {
       throw AudioFileError("cannot write \(part): \(AudioFileReader.lastError(nil))")
     }
     defer { sf_close(file) }
-    if let comment = reader.comment { sf_set_string(file, Int32(SF_STR_COMMENT), comment) }
+    // What comes in its place has room.
+    if room > 0 { sf_set_string(file, Int32(SF_STR_COMMENT), String(repeating: " ", count: room)) }
     while true {
       try proceed(isWanted)
       // For FLAC, integers: libsndfile scales floats differently when reading and writing.

@@ -13,6 +13,8 @@ final class PipedSound: ReadDescriptor {
   let header: SoundHeader
   /// Of the broadcast extension; empty without one.
   let description: String
+  /// Whether what precedes the sound says in words that the channels are B-format.
+  let isNamedAmbisonics: Bool
   /// Bytes of all samples of one frame.
   private let frameBytes: Int
   /// What libsndfile reads first: the header, and the beginning of the sound once it is there. After a look at that,
@@ -41,6 +43,7 @@ final class PipedSound: ReadDescriptor {
     }
     self.header = header
     description = String(decoding: pipe.broadcast.prefix(256).prefix { $0 != 0 }, as: UTF8.self)
+    isNamedAmbisonics = AmbisonicFormat.isNamed(inText: String(decoding: pipe.bytes, as: UTF8.self))
     frameBytes = pipe.frameBytes
     head = Self.header(format: pipe.format)
     headerBytes = head.count

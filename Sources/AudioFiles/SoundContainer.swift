@@ -34,7 +34,8 @@ enum SoundContainer {
     case .amb:
       let type = sf_command(file, Int32(SFC_WAVEX_SET_AMBISONIC), nil, Int32(SF_AMBISONIC_B_FORMAT))
       isNamed = type == Int32(SF_AMBISONIC_B_FORMAT)
-    case .caf: isNamed = setChunk(ambisonics.ambixChunk, chunkDescription("uuid"), in: file)
+    // Its comment stands among its labels.
+    case .caf: return setChunk(ambisonics.ambixChunk, chunkDescription("uuid"), in: file)
     }
     return isNamed && sf_set_string(file, Int32(SF_STR_COMMENT), ambisonics.comment) == 0
   }

@@ -24,6 +24,9 @@ public final class SoundOutput {
   private let name: String
   /// Nil on standard output.
   private let output: OutputFile?
+  private let labels: SoundLabels
+  private let isAmbisonic: Bool
+  private let areMicrophones: Bool
 
   private enum Place {
     case file(AudioFileWriter)
@@ -51,18 +54,22 @@ public final class SoundOutput {
 
   /// - Parameters:
   ///   - areMicrophones: whether the channels are microphones, which belong to no loudspeakers.
+  ///   - labels: what it says beside its sound.
   ///   - ambisonics: what the file says of its channels if they are B-format. They are written as they come.
   ///   - replacing: as for `OutputFile`.
   public init(
     path: String, channels: Int, sampleRate: Int, areMicrophones: Bool = false,
-    broadcast: BroadcastExtension? = nil, ambisonics: AmbisonicFormat? = nil, replacing: Bool = true
+    labels: SoundLabels = SoundLabels(), ambisonics: AmbisonicFormat? = nil, replacing: Bool = true
   ) throws(AudioFileError) {
     self.path = path
+    self.labels = labels
+    isAmbisonic = ambisonics != nil
+    self.areMicrophones = areMicrophones && ambisonics == nil
     self.sampleRate = sampleRate
     compression = Compression(path: path)
     if let obstacle = compression?.obstacle(
       channels: channels, sampleRate: sampleRate, isAmbisonic: ambisonics != nil,
-      areMicrophones: areMicrophones && ambisonics == nil)
+      areMicrophones: self.areMicrophones)
     {
       throw AudioFileError("cannot write \(path): \(obstacle); give a name that ends in .wav")
     }
@@ -72,16 +79,18 @@ public final class SoundOutput {
     place = .file(
       try AudioFileWriter(
         folder: .working, name: name, encoding: compression == .flac ? .pcm24 : .float32, channels: channels,
-        sampleRate: sampleRate, areMicrophones: areMicrophones, broadcast: broadcast,
+        sampleRate: sampleRate, areMicrophones: areMicrophones, labels: labels,
         ambisonics: ambisonics,
         output: compression == nil ? output : OutputFile(name, replacing: true)))
   }
 
   /// On standard output. Nothing is written before the first frames.
-  public init(onStandardOutput channels: Int, sampleRate: Int) {
+  /// - Parameter comment: what it says of its channels; nil for nothing.
+  public init(onStandardOutput channels: Int, sampleRate: Int, comment: String? = nil) {
+    (labels, isAmbisonic, areMicrophones) = (SoundLabels(), false, false)
     (path, name, compression, output) = (WAVStream.name, WAVStream.name, nil, nil)
     self.sampleRate = sampleRate
-    place = .stream(WAVStream(channels: channels, sampleRate: sampleRate))
+    place = .stream(WAVStream(channels: channels, sampleRate: sampleRate, comment: comment))
   }
 
   /// Appends whole interleaved frames. After an error no file is left.
@@ -101,10 +110,15 @@ public final class SoundOutput {
   public func close() throws(AudioFileError) {
     switch place {
     case .stream(let stream): return try stream.close()
-    case .file(let writer): try writer.close()
+    case .file(let writer):
+      // The comments of a compressed file have its places, and so have the markers of CAF.
+      try writer.close(cues: compression == nil && !path.lowercased().hasSuffix(".caf") ? labels.cues : [])
     }
     guard let compression else { return }
-    do throws(AudioFileError) { _ = try compression.replace(wav: name, as: output) } catch {
+    do throws(AudioFileError) {
+      _ = try compression.replace(
+        wav: name, as: output, labels: labels, isAmbisonic: isAmbisonic, areMicrophones: areMicrophones)
+    } catch {
       unlink(name)
       throw error
     }
@@ -126,7 +140,7 @@ extension AudioClip {
   ) throws(AudioFileError) -> SoundOutput {
     let output = try SoundOutput(
       path: path, channels: channels.count, sampleRate: sampleRate, areMicrophones: areMicrophones,
-      broadcast: broadcast, replacing: replacing)
+      labels: SoundLabels(broadcast: broadcast), replacing: replacing)
     try output.write(interleaved)
     try output.close()
     return output

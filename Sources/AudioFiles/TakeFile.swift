@@ -35,13 +35,17 @@ enum TakeFile {
     let whole = String(cString: real)
     let end = whole.lastIndex(of: "/")!
     let (folder, name) = (String(whole[...end]), String(whole[whole.index(after: end)...]))
-    if let sidecar = sidecar(of: name, status, in: folder) { return "belongs to the take of \(folder)\(sidecar)" }
+    if let sidecar = sidecar(of: name, status, in: folder) {
+      return "belongs to the take of \(folder)\(sidecar)"
+    }
     let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
     guard file >= 0 else { return nil }
     defer { close(file) }
     if listed(file) != nil { return "is the sidecar of a take" }
     let start = Chunks.bytes(file, at: 0, count: 4)
-    guard ["RIFF", "RF64", "fLaC", "OggS"].contains(String(decoding: start, as: UTF8.self)) else { return nil }
+    guard ["RIFF", "RF64", "fLaC", "OggS"].contains(String(decoding: start, as: UTF8.self)) else {
+      return nil
+    }
     if BroadcastExtension.read(at: path)?.isRecording == true { return "is a recording of Pinna's" }
     return status.st_nlink > 1 ? "has other names (hard links), by which it may belong to a take" : nil
   }
@@ -59,7 +63,8 @@ enum TakeFile {
       return names(in: listed, of: other).contains { own in
         if own == name { return true }
         var there = stat()
-        return stat(folder + own, &there) == 0 && there.st_ino == status.st_ino && there.st_dev == status.st_dev
+        return stat(folder + own, &there) == 0 && there.st_ino == status.st_ino
+          && there.st_dev == status.st_dev
       }
     }
   }

@@ -22,10 +22,12 @@ struct WAVFile {
   ///   - descriptor: of an empty file. The caller closes it.
   ///   - areMicrophones: whether the channels are microphones, which belong to no loudspeakers.
   ///   - trackNames: the chunk with the channels' names; nil for none.
+  ///   - chunks: further ones, of .caf.
   ///   - ambisonics: what the file says of its channels if they are B-format.
   init(
     descriptor: Int32, encoding: SampleEncoding, channels: Int, sampleRate: Int, areMicrophones: Bool,
-    broadcast: SF_BROADCAST_INFO?, trackNames: [UInt8]? = nil, container: SoundContainer = .wav,
+    broadcast: SF_BROADCAST_INFO?, trackNames: [UInt8]? = nil, title: String? = nil,
+    chunks: [(name: String, content: [UInt8])] = [], container: SoundContainer = .wav,
     ambisonics: AmbisonicFormat? = nil
   ) throws(AudioFileError) {
     // SFM_RDWR, because with SFM_WRITE libsndfile adds a coding history with its version to the broadcast extension.
@@ -42,7 +44,10 @@ struct WAVFile {
     self.descriptor = descriptor
     sf_command(file, Int32(SFC_RF64_AUTO_DOWNGRADE), nil, Int32(SF_TRUE))
     if let broadcast { setBroadcast(broadcast) }
-    let hasNames = trackNames.map { TrackNames.set($0, in: file) } ?? true
+    if let title { sf_set_string(file, Int32(SF_STR_TITLE), title) }
+    let hasNames =
+      (trackNames.map { TrackNames.set($0, in: file) } ?? true)
+      && chunks.allSatisfy { setChunk($0.content, chunkDescription($0.name), in: file) }
     let isLabelled = ambisonics.map { container.label(file, $0) } ?? true
     guard hasNames, isLabelled, updateHeader() else {
       let reason = AudioFileReader.lastError(file)

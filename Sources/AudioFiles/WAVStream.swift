@@ -16,10 +16,10 @@ final class WAVStream {
   private let header: [UInt8]
   private var hasHeader = false
 
-  init(channels: Int, sampleRate: Int) {
+  init(channels: Int, sampleRate: Int, comment: String?) {
     self.channels = channels
     self.sampleRate = sampleRate
-    header = Self.header(channels: channels, sampleRate: sampleRate)
+    header = Self.header(channels: channels, sampleRate: sampleRate, comment)
     var status = stat()
     let isFile = fstat(STDOUT_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     let canCorrect = isFile && fcntl(STDOUT_FILENO, F_GETFL) & O_APPEND == 0
@@ -27,7 +27,7 @@ final class WAVStream {
   }
 
   /// - Source: Microsoft, "Multiple channel audio data and WAVE files". More than two channels belong to no loudspeakers.
-  private static func header(channels: Int, sampleRate: Int) -> [UInt8] {
+  private static func header(channels: Int, sampleRate: Int, _ comment: String?) -> [UInt8] {
     let isExtensible = channels > 2
     let format =
       number(isExtensible ? 0xFFFE : 3, 2) + number(channels, 2) + number(sampleRate, 4)
@@ -36,7 +36,14 @@ final class WAVStream {
         ? number(22, 2) + number(32, 2) + number(0, 4) + number(3, 2)
           + [0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71]
         : number(0, 2))
+    let text = comment.map { Array($0.utf8) + [UInt8](repeating: 0, count: 2 - $0.utf8.count % 2) } ?? []
+    let list =
+      text.isEmpty
+      ? []
+      : Array("LIST".utf8) + number(12 + text.count, 4) + Array("INFOICMT".utf8) + number(text.count, 4)
+        + text
     return Array("RIFF".utf8) + number(-1, 4) + Array("WAVEfmt ".utf8) + number(format.count, 4) + format
+      + list
       + Array("data".utf8) + number(-1, 4)
   }
 

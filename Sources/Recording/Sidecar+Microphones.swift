@@ -58,6 +58,14 @@ extension Sidecar {
     return nil
   }
 
+  /// What a file of the take says beside its sound, but for when it was recorded.
+  func labels(of name: String, _ files: Files) -> SoundLabels {
+    let feed = files.feeds?.first { $0.value == name }?.key
+    return SoundLabels(
+      title: title, trackNames: name == files.microphones ? setup.microphones : trackNames(of: feed),
+      cues: cues(in: files))
+  }
+
   /// The last frames of the microphones before `frame` of the take, from the files that hold them.
   /// - Parameters:
   ///   - count: how many; fewer where the take begins.

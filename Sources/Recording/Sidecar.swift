@@ -281,6 +281,41 @@ public struct Sidecar: Codable, Sendable, Hashable {
     markers = listed + more.prefix(max(0, Self.listLimit - listed.count))
   }
 
+  /// The places of markers in the file of some frames of the take.
+  /// - Parameter isLast: whether the take ends with it. A marker may be newer than the last frame on disk.
+  static func cues(_ markers: [Marker], from start: Int, frames: Int, isLast: Bool) -> [WAVCue] {
+    markers.filter { $0.frame >= start && (isLast || $0.frame < start + frames) }.map {
+      WAVCue(frame: min($0.frame - start, frames), label: $0.label)
+    }
+  }
+
+  /// The places of the markers within some files.
+  public func cues(in own: Files) -> [WAVCue] {
+    Self.cues(markers ?? [], from: own.frame, frames: own.frames, isLast: own.frame == files.last?.frame)
+  }
+
+  /// When some files began, by `started`, which is exact to a millisecond; nil without it.
+  public func broadcast(of own: Files) -> BroadcastExtension? {
+    guard let match = started?.wholeMatch(of: /(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)\.(\d{3}).*/)?.output,
+      (1...1_000_000).contains(sampleRate)
+    else { return nil }
+    let numbers = [match.2, match.3, match.4, match.5].map { Int($0) ?? 0 }
+    let milliseconds = ((numbers[0] * 60 + numbers[1]) * 60 + numbers[2]) * 1000 + numbers[3]
+    let reference = (milliseconds * sampleRate + 500) / 1000 + own.frame
+    func digits(_ number: Int) -> String { (number < 10 ? "0" : "") + "\(number)" }
+    let seconds = reference / sampleRate % 86_400
+    return BroadcastExtension(
+      description: "", date: String(match.1),
+      time: [seconds / 3600, seconds / 60 % 60, seconds % 60].map(digits).joined(separator: ":"),
+      timeReference: reference)
+  }
+
+  /// The names of the channels in the files of a feed; nil for main.
+  func trackNames(of feed: String?) -> [String] {
+    guard let feed else { return channels == 1 ? ["main"] : Array(["left", "right"].prefix(channels)) }
+    return feeds?.first { $0.name == feed }?.trackNames ?? []
+  }
+
   mutating func add(_ more: [Event]) { events += more.prefix(max(0, Self.listLimit - events.count)) }
 
   /// The total of the gaps with `cause`, listed or not; nil if there are none.

@@ -293,12 +293,12 @@ final class TakeFiles {
       (document.feeds ?? []).filter { $0.order != nil }.map(\.name).flatMap { feed in
         document.files.compactMap { $0.feeds?[feed] }
       })
-    func converted(_ name: String) -> String {
+    func converted(_ name: String, _ files: Sidecar.Files) -> String {
       guard !unfinished.contains(name), folder.contains(name) else { return name }
       do throws(AudioFileError) {
         return try compression.replace(
-          wav: name, in: folder, isAmbisonic: ambisonics.contains(name),
-          areMicrophones: document.files.contains { $0.microphones == name }
+          wav: name, in: folder, labels: document.labels(of: name, files),
+          isAmbisonic: ambisonics.contains(name), areMicrophones: name == files.microphones
         ) {
           watch.begin()
           return isTime()
@@ -311,7 +311,8 @@ final class TakeFiles {
     for n in document.files.indices {
       // Apart from the document, to which the conversion adds notes.
       var files = document.files[n]
-      files.rename(converted)
+      let named = files
+      files.rename { converted($0, named) }
       document.files[n] = files
     }
   }

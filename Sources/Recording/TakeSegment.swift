@@ -67,7 +67,8 @@ final class TakeSegment {
     do {
       let writer = try AudioFileWriter(
         folder: folder, name: name, encoding: plan.options.format.encoding, channels: channels,
-        sampleRate: plan.sampleRate, areMicrophones: !hasSpeakers, broadcast: .unknown, trackNames: tracks)
+        sampleRate: plan.sampleRate, areMicrophones: !hasSpeakers, 
+        labels: SoundLabels(broadcast: .unknown, trackNames: tracks))
       parts.append(Part(writer: writer, name: name, content: content, channels: first..<first + channels))
     } catch {
       throw TakeError(error.description)
@@ -139,9 +140,7 @@ final class TakeSegment {
   func close(
     markers: [Sidecar.Marker], title: String = "", memory: [UInt8] = [], isLast: Bool
   ) -> [String] {
-    let cues = markers.filter { $0.frame >= start && (isLast || $0.frame < start + frames) }.map {
-      WAVCue(frame: min($0.frame - start, frames), label: $0.label)
-    }
+    let cues = Sidecar.cues(markers, from: start, frames: frames, isLast: isLast)
     var faults: [String] = []
     for part in parts {
       do {

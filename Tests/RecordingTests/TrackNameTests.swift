@@ -51,8 +51,7 @@ import Testing
     for encoding in SampleEncoding.allCases {
       let writer = try AudioFileWriter(
         folder: open, name: "live.wav", encoding: encoding, channels: 4, sampleRate: 48000,
-        areMicrophones: true,
-        broadcast: .unknown, trackNames: Self.tracks, replacing: false)
+        areMicrophones: true, labels: SoundLabels(broadcast: .unknown, trackNames: Self.tracks))
       try writer.write([Float](repeating: 0.25, count: 400))
       try writer.flush()
       writer.setBroadcast(.simulated("x"))
@@ -78,8 +77,7 @@ import Testing
     let open = try #require(OpenFolder(path: folder.path))
     let writer = try AudioFileWriter(
       folder: open, name: "large.wav", encoding: .float32, channels: 4, sampleRate: 48000,
-      broadcast: .unknown,
-      trackNames: Self.tracks, replacing: false)
+      labels: SoundLabels(broadcast: .unknown, trackNames: Self.tracks))
     // A hole, which takes no space.
     try writer.skip(frames: 300_000_000)
     try writer.flush()

@@ -11,8 +11,8 @@ import Testing
   func writer(_ encoding: SampleEncoding) throws -> AudioFileWriter {
     let open = try #require(OpenFolder(path: folder.path))
     return try AudioFileWriter(
-      folder: open, name: "take.wav", encoding: encoding, channels: 2, sampleRate: 48000, broadcast: .unknown,
-      replacing: false)
+      folder: open, name: "take.wav", encoding: encoding, channels: 2, sampleRate: 48000,
+      labels: SoundLabels(broadcast: .unknown))
   }
 
   @Test(

@@ -45,8 +45,11 @@ struct RenderMark {
       }
   }
 
-  var broadcast: BroadcastExtension {
-    BroadcastExtension(description: start + text, date: "", time: "", timeReference: 0)
+  /// - Parameter recording: says when it began; nil if nobody knows.
+  func broadcast(of recording: BroadcastExtension?) -> BroadcastExtension {
+    BroadcastExtension(
+      description: start + text, date: recording?.date ?? "", time: recording?.time ?? "",
+      timeReference: recording?.timeReference ?? 0)
   }
 
   /// Whether the file at `path` has this mark, and `frames` frames.

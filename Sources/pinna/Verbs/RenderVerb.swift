@@ -151,7 +151,7 @@ extension Verb {
     let outputs = try zip(feeds, named).map { feed, named in
       try RenderedFile(
         named.path, channels: feed.channels, sampleRate: rate, of: take,
-        broadcast: take?.mark(arguments).broadcast, ambisonics: named.ambisonics,
+        labels: take?.labels(arguments, named.trackNames(feed.channels)) ?? SoundLabels(), ambisonics: named.ambisonics,
         replacing: replaces, stops)
     }
     var first = start.frames > 0 ? start.microphones : nil
@@ -243,21 +243,34 @@ extension Verb {
     var setting: Setting
     /// Its name in the take; nil for main, and for no feed of a take.
     let recorded: String?
+    /// "main", or what its file is called after.
+    let name: String
     /// Whether nothing differs from what was recorded.
     let isAsRecorded: Bool
     /// How its B-format is written.
     let ambisonics: AmbisonicFormat?
 
     init(
-      _ path: String, _ setting: Setting, _ arguments: Arguments, recorded: String? = nil,
+      _ path: String, _ setting: Setting, _ arguments: Arguments, name: String, recorded: String? = nil,
       isAsRecorded: Bool = false
     ) throws {
       self.path = path
       self.setting = setting
+      self.name = name
       self.recorded = recorded
       self.isAsRecorded = isAsRecorded
       let order = setting.selection.polarPattern.ambisonicsOrder
       ambisonics = try order.map { try arguments.ambisonicFormat(order: $0, path: path) }
+    }
+
+    /// The names of its channels, as takes have them.
+    func trackNames(_ count: Int) -> [String] {
+      if let ambisonics {
+        let names = ambisonics.channels.map { $0.number < 4 ? ["W", "Y", "Z", "X"][$0.number] : "\($0.number)" }
+        return names.map { Feed.isMain(name) ? $0 : "\(name) \($0)" }
+      }
+      guard count == 2 else { return [name] }
+      return ["left", "right"].map { Feed.isMain(name) ? $0 : "\(name) \($0)" }
     }
 
     /// What was written, for people.
@@ -299,7 +312,7 @@ extension Verb {
       // A pose that is given takes the place of those that the take followed.
       if arguments.has("--roll") || arguments.has("--yaw") { try setting.apply([.follow([])]) }
       return try NamedFeed(
-        path, setting, arguments, recorded: feed, isAsRecorded: isOfTake && !isOther)
+        path, setting, arguments, name: feed ?? Feed.main, recorded: feed, isAsRecorded: isOfTake && !isOther)
     }
     guard let folder = arguments["--into"] else {
       let name = try arguments["--feed"] ?? (isOfTake ? take?.feedOfFile() : take?.feed)
@@ -318,7 +331,7 @@ extension Verb {
           var setting = main.setting
           setting.selection = feed.selection
           try setting.apply([.gain(feed.gain), .highPass(feed.highPass), .mute(false)])
-          return try NamedFeed("\(folder)/\(feed.name).\(ending)", setting, arguments)
+          return try NamedFeed("\(folder)/\(feed.name).\(ending)", setting, arguments, name: feed.name)
         })
     }
     guard isOfTake, let take else {

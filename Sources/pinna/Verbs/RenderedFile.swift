@@ -16,11 +16,12 @@ final class RenderedFile {
   private let end: Int
 
   /// - Parameters:
+  ///   - labels: what the file says beside its sound.
   ///   - replacing: as for `OutputFile`.
   ///   - stops: counts the signals INT and TERM from here on.
   init(
     _ path: String, channels: Int, sampleRate: Int, of take: TakeMicrophones?,
-    broadcast: BroadcastExtension?, ambisonics: AmbisonicFormat?, replacing: Bool, _ stops: StopCount
+    labels: SoundLabels, ambisonics: AmbisonicFormat?, replacing: Bool, _ stops: StopCount
   ) throws(AudioFileError) {
     let isPiped = path == StandardStream.word
     Signals.onStop {
@@ -32,11 +33,11 @@ final class RenderedFile {
     }
     sound =
       try isPiped
-      ? SoundOutput(onStandardOutput: channels, sampleRate: sampleRate)
+      ? SoundOutput(onStandardOutput: channels, sampleRate: sampleRate, comment: ambisonics?.comment)
       // More than two are B-format, whose channels belong to no loudspeakers.
       : SoundOutput(
         path: path, channels: channels, sampleRate: sampleRate, areMicrophones: channels > 2,
-        broadcast: broadcast, ambisonics: ambisonics, replacing: replacing)
+        labels: labels, ambisonics: ambisonics, replacing: replacing)
     self.ambisonics = ambisonics
     self.stops = stops
     gaps = take?.gaps

@@ -52,6 +52,15 @@ struct TakeMicrophones {
   /// The mark of what these microphones are rendered to.
   func mark(_ arguments: Arguments) -> RenderMark { RenderMark(of: path, sidecar, arguments) }
 
+  /// What a file says that is rendered of these microphones: when they were recorded, the take's title and markers.
+  func labels(_ arguments: Arguments, _ trackNames: [String]) -> SoundLabels {
+    let own = (try? AudioFileReader(path: path))?.broadcast.flatMap { $0.date.isEmpty ? nil : $0 }
+    let broadcast = own ?? sidecar.broadcast(of: files)
+    return SoundLabels(
+      broadcast: mark(arguments).broadcast(of: broadcast), title: sidecar.title, trackNames: trackNames,
+      cues: sidecar.cues(in: files))
+  }
+
   /// What was set when the take was recorded.
   /// - Parameters:
   ///   - feed: its name; nil for `main`.
