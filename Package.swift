@@ -105,7 +105,8 @@ let package = Package(
     .target(
       name: "Manifolds",
       dependencies: ["Text", "Acoustics", "AudioFiles", "Measurements", "Numerics", "CLapack"]),
-    .target(name: "HeadResponses", dependencies: ["Acoustics", "Measurements", "Numerics"]),
+    .target(
+      name: "HeadResponses", dependencies: ["Acoustics", "AudioFiles", "Measurements", "Numerics"]),
     .target(
       name: "FilterDesign",
       dependencies: ["Acoustics", "Manifolds", "HeadResponses", "Numerics", "CLapack"]),

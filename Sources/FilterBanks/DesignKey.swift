@@ -1,4 +1,5 @@
 import Acoustics
+import AudioFiles
 import FoundationEssentials
 import HeadResponses
 import Measurements

@@ -1,4 +1,5 @@
 import Acoustics
+import AudioFiles
 import Glibc
 import Measurements
 import Numerics

@@ -62,7 +62,8 @@ extension PluginFilters {
       let rate = reader.integers("rate", 1)?[0], let delay = reader.integers("delay", 1)?[0],
       let microphones = reader.integers("microphones", 1)?[0], let taps = reader.integers("taps", 1)?[0],
       let offers = reader.integers("offers", 3), let initial = reader.words("initial", 5),
-      (1...Partitioning.mostMicrophones).contains(microphones), (1...Self.mostTaps).contains(taps), rate > 0,
+      (1...Partitioning.mostMicrophones).contains(microphones), (1...Self.mostTaps).contains(taps),
+      (1...10_000_000).contains(rate),
       (0..<taps).contains(delay), offers.allSatisfy({ (1...64).contains($0) })
     else { return nil }
     var setting = PluginSetting()
@@ -72,6 +73,10 @@ extension PluginFilters {
     else { return nil }
     (setting.dataSource, setting.pattern, setting.orientation) = (source, pattern, orientation)
     (setting.gain, setting.highPass) = (gain, highPass)
+    // What mono patterns play does not depend on an orientation, but the table of choices does.
+    guard (0..<offers[0]).contains(source), (0..<offers[1]).contains(pattern),
+      (0..<offers[2]).contains(orientation)
+    else { return nil }
     var cases: [[Int]] = []
     var feeds: [(gain: Float, highPass: Double, outputs: Int)] = []
     while let line = reader.line(), !line.isEmpty {

@@ -66,6 +66,41 @@ extension Sidecar {
       cues: cues(in: files))
   }
 
+  /// How the first file of its microphones that is there differs from what was recorded, as a sentence: it was cut, or is
+  /// another one. Nil if none does.
+  /// - Parameters:
+  ///   - folder: of the take's files, ending in a slash, or empty for the working folder.
+  ///   - last: the last of them that matters, with those that end less than 10 s before it; nil for all.
+  ///   - comparesSound: whether parts of the sound are read, and not the header alone.
+  public func fault(
+    ofMicrophonesIn folder: String, upTo last: Files? = nil, comparingSound comparesSound: Bool = true
+  ) -> String? {
+    let first = last.map { $0.frame - 10 * sampleRate } ?? .min
+    for own in files where own.frame + own.frames >= first && own.frame <= last?.frame ?? .max {
+      guard let name = own.microphones, access(folder + name, F_OK) == 0 else { continue }
+      if let fault = fault(of: folder + name, in: own, channels: setup.microphones.count) { return fault }
+      guard comparesSound, let digest = own.microphonesDigest else { continue }
+      guard SoundDigest(of: folder + name)?.text == digest else {
+        return "\(folder)\(name) is not the sound that its take recorded"
+      }
+    }
+    return nil
+  }
+
+  /// The same for one of its files, as far as its header tells.
+  func fault(of path: String, in own: Files, channels: Int) -> String? {
+    let reader: AudioFileReader
+    do throws(AudioFileError) { reader = try AudioFileReader(path: path) } catch { return error.description }
+    guard reader.channels == channels, reader.sampleRate == sampleRate else {
+      return
+        "\(path) has \(reader.channels) channels at \(reader.sampleRate) Hz, and its take has \(channels) at \(sampleRate) Hz"
+    }
+    guard let frames = reader.frames, frames != own.frames else { return nil }
+    // What a crash left of several files has the length of the shortest.
+    if frames > own.frames, state == .repaired { return nil }
+    return "\(path) has \(frames) frames, and its take has \(own.frames) there"
+  }
+
   /// The last frames of the microphones before `frame` of the take, from the files that hold them.
   /// - Parameters:
   ///   - count: how many; fewer where the take begins.

@@ -119,6 +119,8 @@ public struct Sidecar: Codable, Sendable, Hashable {
     /// Of the other feeds, by the names of the feeds; nil if none was recorded.
     public var feeds: [String: String]?
     public var microphones: String?
+    /// Of the sound in that file (`SoundDigest`); nil if it was not taken.
+    public var microphonesDigest: String?
   }
 
   /// Version of the sidecar's own format (`format` is the sound's); nil in those written before versions. It changes
@@ -209,7 +211,30 @@ public struct Sidecar: Codable, Sendable, Hashable {
     guard let bytes = Descriptor.readAll(descriptor, limit: sizeLimit),
       let sidecar = try? JSONDecoder().decode(Sidecar.self, from: Data(bytes)), !sidecar.files.isEmpty
     else { throw TakeError("\(path) is not a take's sidecar, or it is damaged") }
+    guard sidecar.isPossible else {
+      throw TakeError("\(path) has numbers that no take can have, so it is damaged")
+    }
     return sidecar
+  }
+
+  /// Whether its numbers can be those of a take. Programs compute with them.
+  private var isPossible: Bool {
+    let counts = 0...1 << 53
+    func isSpan(_ frame: Int, _ frames: Int) -> Bool { counts.contains(frame) && counts.contains(frames) }
+    func isTurn(_ roll: Double?, _ yaw: Double?) -> Bool { abs(roll ?? 0) <= 360 && abs(yaw ?? 0) <= 360 }
+    let isEngine =
+      engine.map { (1...Partitioning.longestPeriod).contains($0.period) && counts.contains($0.frame) } ?? true
+    let areFeeds = (feeds ?? []).allSatisfy {
+      (1...64).contains($0.channels.count) && isTurn($0.roll, $0.yaw) && (1...4).contains($0.order ?? 1)
+    }
+    return isEngine && areFeeds && (0...2).contains(channels) && (channels > 0 || feeds?.isEmpty == false)
+      && (1...1_000_000).contains(sampleRate)
+      && counts.contains(frames) && counts.contains(preRollFrames) && files.count <= 1 << 20
+      && setup.microphones.count <= Device.microphoneLimit && isTurn(setup.roll, setup.yaw)
+      && (0...1).contains(setup.adaptation ?? 0) && gaps.allSatisfy { isSpan($0.frame, $0.frames) }
+      && (markers ?? []).allSatisfy { counts.contains($0.frame) }
+      && (fallbacks ?? []).allSatisfy { counts.contains($0.frame) }
+      && (unlisted ?? []).allSatisfy { isSpan($0.frame, $0.frames) }
   }
 
   /// The first listed file that does not belong to the take named `stem`; nil if all do. Without this check, a forged
@@ -344,6 +369,7 @@ extension Sidecar.Files {
     outputs = try container.decodeIfPresent(String.self, forKey: .outputs)
     feeds = try container.decodeIfPresent([String: String].self, forKey: .feeds)
     microphones = try container.decodeIfPresent(String.self, forKey: .microphones)
+    microphonesDigest = try container.decodeIfPresent(String.self, forKey: .microphonesDigest)
     let isSafe = names.allSatisfy { !$0.utf8.contains { $0 == 0x2F || $0 == 0 } }
     guard isSafe, outputs != nil || feeds?.isEmpty == false, (0...1 << 53).contains(frame),
       (0...1 << 53).contains(frames), (feeds ?? [:]).keys.allSatisfy(Feed.isName)

@@ -269,6 +269,11 @@ final class TakeFiles {
     }
     watch.begin()
     convert(while: isTime)
+    for n in document.files.indices {
+      guard let name = document.files[n].microphones, !unfinished.contains(name) else { continue }
+      watch.begin()
+      document.files[n].microphonesDigest = SoundDigest(of: folder.path(of: name))?.text
+    }
     document.state = document.missing.isEmpty ? .complete : .incomplete
     watch.begin()
     do throws(TakeError) {

@@ -69,8 +69,13 @@ public struct ListedTake: Encodable, Sendable {
 extension TakeFolder {
   /// The takes of this folder, sorted by name. Names begin with the date, so the oldest is first. A folder that does
   /// not exist has none.
-  /// - Parameter unreadable: called with one sentence for each take that is omitted because its sidecar cannot be read.
-  public func takes(unreadable: (String) -> Void = { _ in }) -> [ListedTake] {
+  /// - Parameters:
+  ///   - comparesSound: whether the microphones' files are compared with what was recorded, which reads parts of them;
+  ///     their lengths always are.
+  ///   - unreadable: called with one sentence for each take that is omitted because its sidecar cannot be read.
+  public func takes(comparingSound comparesSound: Bool = false, unreadable: (String) -> Void = { _ in })
+    -> [ListedTake]
+  {
     guard let folder = OpenFolder(path: path) else { return [] }
     let names = folder.names
     var listed: [ListedTake] = []
@@ -83,6 +88,7 @@ extension TakeFolder {
         listedSounds.formUnion(segments.flatMap(\.names))
         if let take = list(
           sidecar, segments,
+          comparingSound: comparesSound,
           isWritten: name.hasSuffix(".part") ? isBeingWritten(stem, among: names, in: folder) : nil,
           in: folder)
         {
@@ -118,7 +124,8 @@ extension TakeFolder {
 
   /// - Parameter isWritten: whether the take is being written; nil if its sidecar has its final name.
   private func list(
-    _ sidecar: Sidecar, _ segments: [Sidecar.Files], isWritten: Bool?, in folder: OpenFolder
+    _ sidecar: Sidecar, _ segments: [Sidecar.Files], comparingSound comparesSound: Bool, isWritten: Bool?,
+    in folder: OpenFolder
   ) -> ListedTake? {
     guard let first = segments.first else { return nil }
     // The first that is there: some may have been removed.
@@ -138,6 +145,11 @@ extension TakeFolder {
       }
     }
     let isNamed = folder.contains(named)
+    var missing = sidecar.missing
+    if isWritten == nil, let fault = fault(of: sidecar, segments, comparesSound, in: folder) {
+      missing.append(fault)
+      state = .incomplete
+    }
     let feed = first.feeds?.first { $0.value == name }?.key
     let channels =
       if let feed { sidecar.feeds?.first { $0.name == feed }?.channels.count ?? 0 } else {
@@ -157,7 +169,23 @@ extension TakeFolder {
           frame: $0.frame, seconds: Double($0.frame) / Double(max(1, sidecar.sampleRate)), label: $0.label)
       },
       files: segments.count,
-      missing: sidecar.missing)
+      missing: missing)
+  }
+
+  /// How a file of a take that ended differs from what was recorded; nil if those that are there do not.
+  private func fault(
+    of sidecar: Sidecar, _ segments: [Sidecar.Files], _ comparesSound: Bool, in folder: OpenFolder
+  ) -> String? {
+    for own in segments {
+      let feeds = (own.feeds ?? [:]).map { feed, name in
+        (name, sidecar.feeds?.first { $0.name == feed }?.channels.count ?? 0)
+      }
+      for (name, channels) in [(own.outputs, sidecar.channels)] + feeds.sorted(by: { $0.0 < $1.0 }) {
+        guard let name, folder.contains(name) else { continue }
+        if let fault = sidecar.fault(of: "\(path)/\(name)", in: own, channels: channels) { return fault }
+      }
+    }
+    return sidecar.fault(ofMicrophonesIn: path + "/", comparingSound: comparesSound)
   }
 
   /// The sidecar, with the present names of a take that ended and was renamed.

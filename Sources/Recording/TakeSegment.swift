@@ -67,7 +67,7 @@ final class TakeSegment {
     do {
       let writer = try AudioFileWriter(
         folder: folder, name: name, encoding: plan.options.format.encoding, channels: channels,
-        sampleRate: plan.sampleRate, areMicrophones: !hasSpeakers, 
+        sampleRate: plan.sampleRate, areMicrophones: !hasSpeakers,
         labels: SoundLabels(broadcast: .unknown, trackNames: tracks))
       parts.append(Part(writer: writer, name: name, content: content, channels: first..<first + channels))
     } catch {

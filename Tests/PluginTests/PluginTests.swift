@@ -230,6 +230,50 @@ import Testing
     }
   }
 
+  @Test("filters with any numbers and a right checksum are refused, or run within their bounds")
+  func forged() throws {
+    func checksum(_ bytes: ArraySlice<UInt8>) -> String {
+      String(
+        bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }, radix: 16)
+    }
+    let bytes = PluginHost.filters(taps: 80).bytes
+    let start = bytes.firstIndex(of: 0x0A)! + 1
+    let end = bytes.indices.dropFirst().first { bytes[$0] == 0x0A && bytes[$0 - 1] == 0x0A }!
+    let lines = String(decoding: bytes[start..<end], as: UTF8.self).split(separator: "\n").map {
+      $0.split(separator: " ").map(String.init)
+    }
+    let numbers = [
+      "-1", "0", "1", "2", "3", "64", "99", "65536", "9223372036854775807", "-9223372036854775808",
+    ]
+    var random = SeededNoise(seed: 56)
+    var accepted = 0
+    for round in 0..<2000 {
+      var forged = lines
+      for _ in 0..<(round % 3) {
+        let line = Int.random(in: 0..<forged.count, using: &random)
+        let word = Int.random(in: 1..<forged[line].count, using: &random)
+        forged[line][word] = numbers.randomElement(using: &random)!
+      }
+      // What the first block meets: the choices that are in force before a host says others.
+      if round % 7 == 0 {
+        forged[5][Int.random(in: 1...3, using: &random)] = numbers.randomElement(using: &random)!
+      }
+      let text = forged.map { $0.joined(separator: " ") }.joined(separator: "\n") + "\n"
+      let rest = Array(text.utf8) + bytes[end...]
+      let whole = Array("pinna-plugin-filters 1 \(checksum(rest[...]))\n".utf8) + rest
+      guard let filters = PluginFilters(whole) else { continue }
+      accepted += 1
+      let setting = filters.initial
+      #expect((0..<filters.dataSources).contains(setting.dataSource))
+      #expect((0..<filters.patterns).contains(setting.pattern))
+      #expect((0..<filters.orientations).contains(setting.orientation))
+      let processor = PluginProcessor(filters)
+      processor.activate(blockLength: 64)
+      processor.runUnhurried(64)
+    }
+    #expect(accepted > 100)
+  }
+
   @Test(
     "R27: a hundred instances, two at a time in two threads, at rates from 44.1 to 192 kHz and random lengths"
   )

@@ -56,7 +56,9 @@ enum OutputPath {
     if stat(output, &a) == 0, stat(input, &b) == 0, a.st_dev == b.st_dev, a.st_ino == b.st_ino {
       throw Failure(.usage, "\(output) is the input file itself; give the output another name")
     }
-    do { _ = try OutputFile(output, replacing: replacing) } catch { throw Failure(.failed, error.description) }
+    do { _ = try OutputFile(output, replacing: replacing) } catch {
+      throw Failure(.failed, error.description)
+    }
   }
 
   /// Throws if the format that the name asks for cannot hold such a sound.

@@ -95,7 +95,9 @@ struct RenderBatch {
 
   private func command(_ piece: RenderPlan.Piece) -> [String] {
     // What is there and complete is skipped, what is somebody else's is a fault: the rest is of an earlier job.
-    ["render", "--force"] + words + (piece.feed.map { ["--feed", $0] } ?? []) + [piece.microphones, piece.output]
+    ["render", "--force"] + words + (piece.feed.map { ["--feed", $0] } ?? []) + [
+      piece.microphones, piece.output,
+    ]
   }
 
   /// Why a take is not rendered; nil if it is.

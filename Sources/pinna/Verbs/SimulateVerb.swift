@@ -30,9 +30,11 @@ extension Verb {
     try OutputPath.check(output, against: arguments.operands[0], replacing: arguments.has("--force"))
     let rate = try arguments.integer("--rate", in: Scene.sampleRates) ?? 48000
     let scene = try scene(arguments.operands[0])
-    try OutputPath.check(output, channels: scene.device.microphones.count, sampleRate: rate, areMicrophones: true)
+    try OutputPath.check(
+      output, channels: scene.device.microphones.count, sampleRate: rate, areMicrophones: true)
     let clip = try microphones(of: scene, sampleRate: rate)
-    let written = try clip.write(output, areMicrophones: true, broadcast: .simulated(scene.title), replacing: arguments.has("--force"))
+    let written = try clip.write(
+      output, areMicrophones: true, broadcast: .simulated(scene.title), replacing: arguments.has("--force"))
     arguments.print(
       json: report(scene, clip) + ["output": output],
       text:

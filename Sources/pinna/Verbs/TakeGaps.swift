@@ -7,7 +7,17 @@ struct TakeGaps {
   private let gaps: [Range<Int>]
 
   init(_ sidecar: Sidecar) {
-    gaps = sidecar.gaps.filter { $0.cause == .stall && $0.frames > 0 }.map { $0.frame..<$0.frame + $0.frames }
+    let all = sidecar.gaps.filter { $0.cause == .stall && $0.frames > 0 }.map {
+      $0.frame..<$0.frame + $0.frames
+    }
+    // A sidecar of somebody else may list some twice, or in any order.
+    gaps = all.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { gaps, next in
+      if let last = gaps.last, next.lowerBound <= last.upperBound {
+        gaps[gaps.count - 1] = last.lowerBound..<max(last.upperBound, next.upperBound)
+      } else {
+        gaps.append(next)
+      }
+    }
   }
 
   /// The engine's frames before a frame of the take.

@@ -22,7 +22,7 @@ extension Verb {
   ) { arguments in
     let folder = try folder(arguments)
     var unreadable: [String] = []
-    let takes = folder.takes { unreadable.append($0) }
+    let takes = folder.takes(comparingSound: true) { unreadable.append($0) }
     if arguments.isJSON {
       Tool.say(json: (["folder": folder.path, "takes": takes] as JSONObject).text)
     } else {
