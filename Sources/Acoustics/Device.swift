@@ -27,18 +27,20 @@ public struct Device: Hashable, Sendable {
   public let playbackPorts: [String]
   /// Alternative inputs that can be selected instead of this one.
   public let inputs: [Device]
+  public private(set) var source = DeviceSource(path: nil)
 
   /// - Parameters:
   ///   - microphones: without a body, they are moved so that their centroid is the origin: where an array is drawn
   ///     does not matter.
   ///   - design: nil takes the defaults of `body`.
+  ///   - isCentred: whether they were moved already.
   /// - Throws: the first rule that it breaks: see `fault(of:on:_:)`.
   public init(
     name: String, title: String, body: Body, placement: Placement = .upright, geometry: Geometry? = nil,
     hardware: Hardware? = nil, microphones: [Microphone], dataSources: [DataSource],
     portType: PortType = .builtInMic, hrtf: String? = nil, design: DesignParameters? = nil,
     uid: String? = nil,
-    capturePorts: [String] = [], playbackPorts: [String] = [], inputs: [Device] = []
+    capturePorts: [String] = [], playbackPorts: [String] = [], inputs: [Device] = [], isCentred: Bool = false
   ) throws(DeviceFault) {
     self.name = name
     self.title = title
@@ -56,7 +58,7 @@ public struct Device: Hashable, Sendable {
     self.playbackPorts = playbackPorts
     self.inputs = inputs
     try check()
-    if body == .free { self.microphones = Self.centred(microphones) }
+    if body == .free, !isCentred { self.microphones = Self.centred(microphones) }
   }
 
   private static func centred(_ microphones: [Microphone]) -> [Microphone] {
@@ -99,6 +101,13 @@ public struct Device: Hashable, Sendable {
     return device
   }
 
+  /// A copy of the device that was read from the file at `path`.
+  public func with(file path: String) -> Device {
+    var device = self
+    device.source = DeviceSource(path: path)
+    return device
+  }
+
   /// A copy of the device that uses `design` as its design parameters.
   public func with(design: DesignParameters) -> Device {
     var device = self
@@ -121,6 +130,13 @@ public struct Device: Hashable, Sendable {
     return device
   }
 
+  /// Paths of the files of measurements that its filters depend on.
+  public var measuredFiles: [String] {
+    var paths = hrtf.map { [$0] } ?? []
+    if case .measured(let measurement) = body { paths += measurement.paths }
+    return paths
+  }
+
   /// Whether the device has more than one data source, or a data source with more than one polar pattern.
   public var hasChoice: Bool { dataSources.count > 1 || dataSources.contains { $0.polarPatterns.count > 1 } }
 
@@ -135,6 +151,15 @@ public struct Device: Hashable, Sendable {
   public func microphoneIndex(named name: String) -> Int? {
     microphones.firstIndex { $0.name == name }
   }
+}
+
+/// Where a device was read. Devices are equal wherever that was.
+public struct DeviceSource: Hashable, Sendable {
+  /// Nil for a device of no file.
+  public let path: String?
+
+  public static func == (_: DeviceSource, _: DeviceSource) -> Bool { true }
+  public func hash(into hasher: inout Hasher) {}
 }
 
 public struct Microphone: Hashable, Sendable {

@@ -26,6 +26,11 @@ public struct Direction: Hashable, Sendable {
     self.vector = vector / length
   }
 
+  /// A unit vector, bit for bit; nil for another length.
+  public static func exactly(_ vector: SIMD3<Double>) -> Direction? {
+    abs(vector.length - 1) < 1e-9 ? Direction(unit: vector) : nil
+  }
+
   private init(unit: SIMD3<Double>) { vector = unit }
 
   public static let plusX = Direction(unit: [1, 0, 0])

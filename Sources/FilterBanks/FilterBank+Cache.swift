@@ -1,4 +1,5 @@
 import Acoustics
+import AudioFiles
 import FilterDesign
 import Numerics
 import Presets
@@ -21,11 +22,13 @@ extension FilterBank {
     device: Device, sampleRate: Int, cancellation: DesignCancellation? = nil,
     progress: (@Sendable (Double) -> Void)? = nil, notStored: (any Error) -> Void = { _ in }
   ) throws(DesignError) -> FilterBank {
-    try cached(
+    var bank = try cached(
       device: device, sampleRate: sampleRate, cache: CacheFolder.path + "/filters",
       shipped: PresetLibrary.standard.folders.map { $0 + "/filters" }, cancellation: cancellation,
       progress: progress, notStored: notStored
     ).undoing(device.deviations)
+    for path in device.measuredFiles { bank.files[path] = ContentHash.ofFile(path) }
+    return bank
   }
 
   /// The filters of `device` whose microphones do not deviate.

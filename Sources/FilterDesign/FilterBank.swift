@@ -47,6 +47,8 @@ public struct FilterBank: Sendable, Equatable {
   public package(set) var weaknesses: [CaseRemark]
   /// What the reader must know about all cases, such as the band of a measurement.
   public package(set) var remarks: [String]
+  /// Digests of the files that the device names, by their paths, as they were when the filters were made ready.
+  public package(set) var files: [String: String] = [:]
 
   public init(
     device: String, sampleRate: Int, microphones: [String], delayFrames: Int, tapCount: Int,

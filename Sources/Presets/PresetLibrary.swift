@@ -96,7 +96,8 @@ public struct PresetLibrary: Sendable {
 
   /// The device in the file at `path`, with what was measured for its name, if anything was.
   public func device(path: String) throws -> Device {
-    let device = try DeviceFile.read(YAMLReader(path: path))
+    let file = path.hasPrefix("/") ? path : PresetFolders.workingFolder().map { "\($0)/\(path)" } ?? path
+    let device = try DeviceFile.read(YAMLReader(path: path)).with(file: file)
     guard let path = calibrationPath(of: device), FileManager.default.fileExists(atPath: path) else {
       return device
     }

@@ -107,6 +107,7 @@ extension TakeSetup {
       gainDB: setting.gain.value, highPassHz: setting.highPass.frequency?.value,
       adaptation: setting.adaptation > 0 ? setting.adaptation : nil, muted: setting.muted,
       microphones: bank.microphones, latencyFrames: bank.delayFrames,
-      calibrated: setting.device.calibration?.date, pinna: pinna)
+      calibrated: setting.device.calibration?.date, pinna: pinna,
+      array: RecordedDevice(setting.device) { bank.files[$0] })
   }
 }

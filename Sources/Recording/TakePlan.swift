@@ -198,13 +198,16 @@ public struct TakeSetup: Codable, Sendable, Hashable {
   public let latencyFrames: Int
   /// The day on which the array was calibrated: "2026-11-23"; nil if it was not.
   public let calibrated: String?
+  /// The whole array; nil in a sidecar of an older Pinna.
+  public let array: RecordedDevice?
 
   public init(
     preset: String, device: String, dataSource: String, polarPattern: String, inputOrientation: String,
     look: Look? = nil, roll: Double? = nil, yaw: Double? = nil, follow: [Followed]? = nil, layout: Layout?,
     gainDB: Double, highPassHz: Double? = nil, adaptation: Double? = nil, muted: Bool,
     microphones: [String],
-    latencyFrames: Int, calibrated: String? = nil, pinna: String? = nil
+    latencyFrames: Int, calibrated: String? = nil, pinna: String? = nil,
+    array: RecordedDevice? = nil
   ) {
     self.pinna = pinna
     self.preset = preset
@@ -222,5 +225,6 @@ public struct TakeSetup: Codable, Sendable, Hashable {
     self.microphones = microphones
     self.latencyFrames = latencyFrames
     self.calibrated = calibrated
+    self.array = array
   }
 }

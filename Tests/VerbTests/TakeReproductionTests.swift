@@ -109,7 +109,8 @@ import Testing
           preset: "pair", device: "pair", dataSource: "Front", polarPattern: "stereo",
           inputOrientation: "portrait",
           layout: nil, gainDB: -3, highPassHz: options.highPass, muted: false,
-          microphones: ["left-end", "right-end"], latencyFrames: 0), preRoll: engine.preRoll))
+          microphones: ["left-end", "right-end"], latencyFrames: 0,
+          array: RecordedDevice(device) { _ in nil }), preRoll: engine.preRoll))
     _ = try engine.beginTake(into: writer.opened())
     var stall = Timing()
     stall.skippedFrames = options.stall
@@ -149,7 +150,7 @@ import Testing
   }
 
   func render(_ words: String...) throws {
-    let outcome = try home.pinna(["render"] + words)
+    let outcome = try home.pinna(["render", "--force"] + words)
     #expect(outcome.status == 0, "\(outcome)")
   }
 
@@ -163,7 +164,7 @@ import Testing
     ] {
       let source = words.isEmpty ? take + ending + ".wav" : take + "-microphones.wav"
       unlink(out)
-      let outcome = try home.pinna(["render", source, out] + words)
+      let outcome = try home.pinna(["render", "--force", source, out] + words)
       #expect(outcome.status == 0, "\(outcome)")
       #expect(try Self.differences(out, take + ending + ".wav") == 0, "\(ending) \(words)")
     }
@@ -240,6 +241,61 @@ import Testing
     #expect(try UnfinishedWAVFile(path: path).frames == frames)
   }
 
+  @Test(
+    "a take stands alone: without the array's file, and with another in its place, it is the same bit for bit; a change is told"
+  )
+  func alone() throws {
+    let take = try record()
+    let file = home.home.configFolder + "/pinna/devices/pair.yaml"
+    let (preset, calibration) = (
+      home.home.configFolder + "/pinna/pair.yaml", home.home.configFolder + "/pinna/calibration/pair.yaml"
+    )
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    try #require(text.contains("80"))
+    for change in ["none", "edited", "broken", "calibrated", "other microphones", "gone"] {
+      switch change {
+      case "edited":
+        try text.replacing("80", with: "95").write(toFile: file, atomically: true, encoding: .utf8)
+      case "broken": try Data("nothing".utf8).write(to: URL(filePath: file))
+      case "calibrated":
+        try Data(text.utf8).write(to: URL(filePath: file))
+        try home.home.folder.write("", to: "x")
+        try FileManager.default.createDirectory(
+          atPath: home.home.configFolder + "/pinna/calibration", withIntermediateDirectories: true)
+        try Data(
+          """
+          format: 1
+          device: pair
+          date: "2026-11-29"
+          method: "none"
+          microphones:
+            left-end: {gain: 3, delay: 20}
+
+          """.utf8
+        ).write(to: URL(filePath: calibration))
+      case "other microphones":
+        unlink(calibration)
+        try text.replacing("left-end", with: "west").write(toFile: file, atomically: true, encoding: .utf8)
+      case "gone":
+        unlink(file)
+        unlink(preset)
+      default: break
+      }
+      for ending in ["", "-anna", "-ben"] {
+        let out = home.path + "/out.wav"
+        unlink(out)
+        let outcome = try home.pinna("render", take + ending + ".wav", out)
+        #expect(outcome.status == 0, "\(change): \(outcome)")
+        #expect(try Self.differences(out, take + ending + ".wav") == 0, "\(change) \(ending)")
+        let isTold = outcome.error.contains("pair has changed since this take was recorded")
+        #expect(isTold == !["none", "broken", "gone"].contains(change), "\(change): \(outcome)")
+      }
+    }
+    // The sidecar alone, with its take, in another place.
+    let batch = try home.pinna("render", "--takes", home.path, "--into", home.path + "/batch")
+    #expect(batch.status == 0, "\(batch)")
+  }
+
   @Test("a take that was renamed as a whole is computed again bit for bit, split, from any of its files")
   func renamed() throws {
     let take = try record(Options(splitMinutes: 1, stall: 75 * 48_000))
@@ -254,7 +310,7 @@ import Testing
       for ending in ["", "-anna", "-ben"] {
         let out = "\(home.path)/out.wav"
         let source = ending.isEmpty ? "\(new)\(piece)-microphones.wav" : "\(new)\(piece)\(ending).wav"
-        let outcome = try home.pinna("render", source, out)
+        let outcome = try home.pinna("render", "--force", source, out)
         #expect(outcome.status == 0 && !outcome.error.contains("silence came"), "\(outcome)")
         #expect(try Self.differences(out, "\(new)\(piece)\(ending).wav") == 0, "\(piece)\(ending)")
       }

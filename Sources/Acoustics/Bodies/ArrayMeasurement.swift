@@ -6,6 +6,13 @@ public enum ArrayMeasurement: BodyShape {
   /// A WAV file of impulse responses, direction after direction, and a table of those directions.
   case impulseResponses(path: String, directions: String)
 
+  public var paths: [String] {
+    switch self {
+    case .sofa(let path): [path]
+    case .impulseResponses(let path, let directions): [path, directions]
+    }
+  }
+
   public func phrase(_ placement: Placement) -> String { "measured" }
 
   /// Depends on what the files contain, not on their paths.

@@ -113,8 +113,10 @@ struct RenderPlan {
       takes.append(
         Take(
           path: "\(folder)/\(sidecar.files[0].first)", pieces: isWhole ? pieces : [],
-          design: "\(sidecar.setup.device) \(sidecar.sampleRate)",
-          obstacle: isWhole ? nil : "it has no microphones to render: it was recorded without --raw"))
+          design: "\(sidecar.setup.device) \(sidecar.sampleRate) \(sidecar.setup.array.hashValue)",
+          obstacle: isWhole
+            ? sidecar.fault(ofMicrophonesIn: folder + "/")
+            : "it has no microphones to render: it was recorded without --raw"))
     }
     let unfinished = source.takes().filter { [.recording, .cut].contains($0.state) }
     takes += unfinished.map {

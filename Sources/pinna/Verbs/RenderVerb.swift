@@ -62,10 +62,12 @@ extension Verb {
     var named = try feeds(arguments, of: take, pipe, in: PresetLibrary.standard)
     let device = named[0].setting.device
     for feed in named {
-      try OutputPath.check(feed.path, against: source, isAmbisonic: feed.ambisonics != nil, replacing: replaces)
+      try OutputPath.check(
+        feed.path, against: source, isAmbisonic: feed.ambisonics != nil, replacing: replaces)
       try device.check(feed.setting.selection)
     }
-    try take?.check(device)
+    let isRecordedArray = take != nil && !arguments.has("--preset") && !arguments.has("--device")
+    try take?.check(device, recordedIn: isRecordedArray ? .standard : nil)
     let input =
       try pipe.map { try MicrophoneFile($0, of: device) }
       ?? MicrophoneFile(
@@ -151,7 +153,8 @@ extension Verb {
     let outputs = try zip(feeds, named).map { feed, named in
       try RenderedFile(
         named.path, channels: feed.channels, sampleRate: rate, of: take,
-        labels: take?.labels(arguments, named.trackNames(feed.channels)) ?? SoundLabels(), ambisonics: named.ambisonics,
+        labels: take?.labels(arguments, named.trackNames(feed.channels)) ?? SoundLabels(),
+        ambisonics: named.ambisonics,
         replacing: replaces, stops)
     }
     var first = start.frames > 0 ? start.microphones : nil
@@ -266,7 +269,9 @@ extension Verb {
     /// The names of its channels, as takes have them.
     func trackNames(_ count: Int) -> [String] {
       if let ambisonics {
-        let names = ambisonics.channels.map { $0.number < 4 ? ["W", "Y", "Z", "X"][$0.number] : "\($0.number)" }
+        let names = ambisonics.channels.map {
+          $0.number < 4 ? ["W", "Y", "Z", "X"][$0.number] : "\($0.number)"
+        }
         return names.map { Feed.isMain(name) ? $0 : "\(name) \($0)" }
       }
       guard count == 2 else { return [name] }

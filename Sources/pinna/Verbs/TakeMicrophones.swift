@@ -1,5 +1,6 @@
 import Acoustics
 import AudioFiles
+import Glibc
 import Messages
 import Presets
 import Processor
@@ -70,14 +71,11 @@ struct TakeMicrophones {
     of feed: String? = nil, in library: PresetLibrary, _ adapt: (Device) throws -> Device
   ) throws -> Setting {
     let setup = sidecar.setup
-    let device: Device
-    do { device = try library.device(named: setup.device) } catch {
-      throw Failure(
-        .failed,
-        "\(path) is of a take of the device \(setup.device), which cannot be used here (\(error)); give its file with --device"
-      )
-    }
-    let preset = (try? library.preset(named: setup.preset)).flatMap { $0.device == device.name ? $0 : nil }
+    let device = try device(in: library)
+    // Nothing but the sidecar says what was set.
+    let preset =
+      setup.array != nil
+      ? nil : (try? library.preset(named: setup.preset)).flatMap { $0.device == device.name ? $0 : nil }
     var setting = Setting(preset: preset ?? Preset(of: device), device: try adapt(device))
     do {
       try setting.apply(changes(of: feed))
@@ -86,6 +84,56 @@ struct TakeMicrophones {
         .failed, "the sidecar of \(path) holds an unusable setting: \(error); give --preset or --device")
     }
     return setting
+  }
+
+  /// The array as it was; of a take of an older Pinna, as it is now.
+  private func device(in library: PresetLibrary) throws -> Device {
+    let setup = sidecar.setup
+    do {
+      guard let array = setup.array else { return try library.device(named: setup.device) }
+      return try array.device(named: setup.device) { try located($0, in: library) }
+    } catch let failure as Failure {
+      throw failure
+    } catch is TakeError, is DeviceFault {
+      throw Failure(
+        .failed,
+        "the sidecar of \(path) describes an array that there cannot be; it is damaged: give the array's file with --device"
+      )
+    } catch {
+      throw Failure(
+        .failed,
+        "\(path) is of a take of the device \(setup.device), which cannot be used here (\(error)); give its file with --device"
+      )
+    }
+  }
+
+  /// The file of a measurement as it was when the take was recorded: at its place, beside the take, or where the present
+  /// device has it.
+  private func located(_ file: RecordedDevice.MeasuredFile, in library: PresetLibrary) throws(Failure)
+    -> String
+  {
+    let name = file.path.split(separator: "/").last.map(String.init) ?? file.path
+    let present = (try? library.device(named: sidecar.setup.device))?.measuredFiles ?? []
+    let places = [file.path, folder + name] + present
+    if let found = places.first(where: { file.digest != nil && ContentHash.ofFile($0) == file.digest }) {
+      return found
+    }
+    throw Failure(
+      .failed,
+      "the array of \(path) is described by the measurement \(name), which is not here as it was; put that file beside the "
+        + "take, or give an array with --device")
+  }
+
+  /// Says if the array's file is not as it was when the take was recorded, which the take does not depend on.
+  func tellChanges(in library: PresetLibrary) {
+    guard let array = sidecar.setup.array else { return }
+    let own = array.file.flatMap { access($0, R_OK) == 0 ? try? library.device(path: $0) : nil }
+    guard let present = own ?? (try? library.device(named: sidecar.setup.device)) else { return }
+    guard !RecordedDevice(present, digest: ContentHash.ofFile).isSame(as: array) else { return }
+    let file = present.source.path ?? present.name
+    Tool.complain(
+      "\(sidecar.setup.device) has changed since this take was recorded: it is rendered with the array as it was; for the "
+        + "present one, give --device \(own == nil ? present.name : file)")
   }
 
   /// What was set for a feed.
@@ -127,8 +175,13 @@ struct TakeMicrophones {
   }
 
   /// Says if the take was recorded with another device, or with another calibration of this one.
-  /// - Throws: if the take's microphones are others.
-  func check(_ device: Device) throws(Failure) {
+  /// - Parameter library: where the array's file is sought that may have changed since, if `device` is the recorded one;
+  ///   nil if it is given.
+  /// - Throws: if the take's microphones are others, or their file is not as it was.
+  func check(_ device: Device, recordedIn library: PresetLibrary? = nil) throws(Failure) {
+    if let fault = sidecar.fault(ofMicrophonesIn: folder, upTo: files) {
+      throw Failure(.incompleteTake, "\(fault); bring that file back, or move the take's sidecar away")
+    }
     let (setup, names) = (sidecar.setup, device.microphones.map(\.name))
     guard setup.microphones == names else {
       throw Failure(
@@ -137,8 +190,13 @@ struct TakeMicrophones {
           + "\(device.name) has \(names.joined(separator: ", ")); give --device \(setup.device), or move the take's sidecar away"
       )
     }
+    if let library, setup.array != nil { return tellChanges(in: library) }
     if setup.device != device.name {
       Tool.complain("\(path) is of a take of \(setup.device), and taken as one of \(device.name)")
+    } else if let array = setup.array, setup.calibrated == device.calibration?.date,
+      !RecordedDevice(device, digest: ContentHash.ofFile).isSame(as: array)
+    {
+      Tool.complain("\(device.name) has changed since this take was recorded; it is taken as it is now")
     } else if setup.calibrated != device.calibration?.date {
       func words(_ date: String?) -> String { date.map { "the calibration of \($0)" } ?? "no calibration" }
       Tool.complain(
