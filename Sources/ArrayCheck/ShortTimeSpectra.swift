@@ -22,7 +22,7 @@ struct ShortTimeSpectra {
     length = 1 << Int(log2(0.043 * Double(sampleRate)).rounded())
     let hop = length / 2
     microphones = signals.count
-    frames = max(0, (signals[0].count - length) / hop + 1)
+    frames = max(0, (signals[0].count - length + hop) / hop)
     bins = min(length / 2, Int(highest * Double(length) / Double(sampleRate)) + 1)
     re = [Float](repeating: 0, count: frames * microphones * bins)
     im = re

@@ -30,6 +30,15 @@ import Testing
     try ArrayCheck.verdict(on: channels, of: Self.ring, sampleRate: Self.rate)
   }
 
+  @Test("sound shorter than a frame of the analysis raises no doubt, whatever its length")
+  func short() throws {
+    let tetrahedron = try ArrayScenes.device("tetramic")
+    for frames in [1, 1023, 1024, 1025, 2000, 2047, 2048, 2049] {
+      let sound = [[Float]](repeating: .init(repeating: 0.1, count: frames), count: 4)
+      #expect(ArrayCheck.doubt(about: sound, of: tetrahedron, sampleRate: Self.rate) == nil)
+    }
+  }
+
   @Test("all channels of a product that arrive in place are judged as its microphones alone are")
   func inPlace() throws {
     let alone = try verdict(Self.sound)
