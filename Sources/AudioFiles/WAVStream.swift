@@ -36,15 +36,10 @@ final class WAVStream {
         ? number(22, 2) + number(32, 2) + number(0, 4) + number(3, 2)
           + [0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71]
         : number(0, 2))
-    let text = comment.map { Array($0.utf8) + [UInt8](repeating: 0, count: 2 - $0.utf8.count % 2) } ?? []
-    let list =
-      text.isEmpty
-      ? []
-      : Array("LIST".utf8) + number(12 + text.count, 4) + Array("INFOICMT".utf8) + number(text.count, 4)
-        + text
+    let information = comment.map(SoundContainer.information)
+    let list = information.map { Array("LIST".utf8) + number($0.count, 4) + $0 } ?? []
     return Array("RIFF".utf8) + number(-1, 4) + Array("WAVEfmt ".utf8) + number(format.count, 4) + format
-      + list
-      + Array("data".utf8) + number(-1, 4)
+      + list + Array("data".utf8) + number(-1, 4)
   }
 
   private static func number(_ value: Int, _ bytes: Int) -> [UInt8] {

@@ -68,13 +68,14 @@ import Testing
       "['Rehearsal = 1 & 2']",
     ]
     try home.home.folder.write("feeds: {anna: {polarPattern: omnidirectional}}\n", to: "f.yaml")
+    #expect(try home.shell("mkdir elsewhere && cp split* elsewhere").status == 0)
     for (line, file, expected, names) in [
       ("split-microphones.wav a.wav", "a.wav", first, "['left', 'right']"),
       ("split_2-microphones.wav b.wav", "b.wav", second, "['left', 'right']"),
       ("--pattern omnidirectional split-microphones.wav c.wav", "c.wav", first, "['main']"),
       ("split.json --into all", "all/main.wav", first, "['left', 'right']"),
       ("split.json --feeds f.yaml --into feeds", "feeds/anna.wav", first, "['anna']"),
-      ("--takes . --into batch", "batch/split_2.wav", second, "['left', 'right']"),
+      ("--takes elsewhere --into batch", "batch/split_2.wav", second, "['left', 'right']"),
     ] {
       let outcome = try home.shell("$PINNA render \(line)")
       #expect(outcome.status == 0, "\(outcome)")
