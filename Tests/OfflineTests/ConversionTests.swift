@@ -62,12 +62,13 @@ extension OfflineTests {
       try #require(waitUntil(seconds: 60) { FileManager.default.fileExists(atPath: stem(path) + ".json") })
       let document = try Sidecar.read(stem(path) + ".json")
       #expect(document.state == .complete && document.frames > 48_000)
+      #expect(document.notes.contains { $0.contains("WAV") } == (format == "opus"))
       let folder = URL(filePath: path).deletingLastPathComponent().path
       let files = try #require(document.files.first)
       for name in files.names {
         let file = "\(folder)/\(name)"
-        let isWhole = !document.notes.contains { $0.contains("WAV") }
-        #expect(name.hasSuffix(".\(format)") && isWhole, "\(document.notes)")
+        let isLossless = format == "opus" && name == files.microphones
+        #expect(name.hasSuffix(isLossless ? ".wav" : ".\(format)"), "\(document.notes)")
         #expect(try AudioClip(path: file).frames == document.frames)
       }
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 3)
