@@ -47,6 +47,9 @@ package final class JackWorld: AudioWorld {
   /// Workers, because the disk of what they read may hang.
   private let presets = LazyWorker("pinna presets")
   private let lists = LazyWorker("pinna lists")
+  /// Designs, one at a time: each has all cores. Those that nobody waits for have a thread of lower priority.
+  private let designs = LazyWorker("pinna design")
+  private let preparations = LazyWorker("pinna prepares")
   private let events: ControllerEvents
   private let progress: @Sendable (_ device: String) -> @Sendable (Double) -> Void
   /// Outlives clients, so that connections are restored in the next graph.
@@ -127,7 +130,7 @@ package final class JackWorld: AudioWorld {
   package func design(_ device: Device, sampleRate: Int) -> Job<FilterSets> {
     let progress = progress(device.name)
     let cancellation = DesignCancellation()
-    return Job.start("pinna design", onAbandon: cancellation.cancel) { job in
+    return designs.job(onAbandon: cancellation.cancel) { job in
       defer { FreeMemory.giveBack() }
       return try FilterSets(device: device, sampleRate: sampleRate, cancellation: cancellation) { part in
         job.report(progress: part)
@@ -138,7 +141,7 @@ package final class JackWorld: AudioWorld {
 
   package func designNearby(_ device: Device, sampleRate: Int) -> Job<FilterSets> {
     let cancellation = DesignCancellation()
-    return Job.start("pinna nearby", onAbandon: cancellation.cancel) { _ in
+    return preparations.job(onAbandon: cancellation.cancel) { _ in
       BackgroundThread.lowerPriority()
       defer { FreeMemory.giveBack() }
       return try FilterSets(device: device, sampleRate: sampleRate, cancellation: cancellation)
@@ -149,7 +152,7 @@ package final class JackWorld: AudioWorld {
     for device: Device, without missing: Set<String>, sampleRate: Int
   ) -> Job<FilterSets> {
     let cancellation = DesignCancellation()
-    return Job.start("pinna fallback", onAbandon: cancellation.cancel) { job in
+    return designs.job(onAbandon: cancellation.cancel) { job in
       defer { FreeMemory.giveBack() }
       return try FilterSets(
         fallbackFor: device, without: missing, sampleRate: sampleRate, cancellation: cancellation,
@@ -161,7 +164,7 @@ package final class JackWorld: AudioWorld {
     for device: Device, without microphone: String, sampleRate: Int
   ) -> Job<Void> {
     let cancellation = DesignCancellation()
-    return Job.start("pinna prepares", onAbandon: cancellation.cancel) { _ in
+    return preparations.job(onAbandon: cancellation.cancel) { _ in
       BackgroundThread.lowerPriority()
       defer { FreeMemory.giveBack() }
       _ = try FilterSets(

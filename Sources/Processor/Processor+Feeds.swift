@@ -57,7 +57,11 @@ extension Processor {
   }
 
   private func refuseFeedsNow() throws(Failure) {
-    try refuseOutsideGraph()
+    switch state.kind {
+    // The feed waits for the filters and ports of `main`.
+    case .joining, .preparing: break
+    default: try refuseOutsideGraph()
+    }
     try refuseDuringTake()
   }
 
@@ -162,13 +166,11 @@ extension Processor {
     case .designing(let key):
       if let failure = onDemand.failures.removeValue(forKey: key) {
         fail(failure)
+      } else if isSuperseded(work.feed, key) {
+        end()
+        dropDesign(key)
       } else if let job = onDemand.designs[key]?.job {
-        if let part = job.progress, world.now >= nextProgress {
-          nextProgress = world.now + .seconds(1)
-          for waiting in feeds.waiting where waiting.name == name {
-            waiting.request.reportProgress("designing filters for the feed \(name)", part: part)
-          }
-        }
+        if let part = job.progress { reportProgress("designing filters for the feed \(name)", part: part, name) }
       } else {
         // Its filters are there: the next step begins.
         end()
@@ -240,7 +242,31 @@ extension Processor {
     }
   }
 
+  /// Whether another feed of that name is wanted by now, which other filters are designed for.
+  private func isSuperseded(_ feed: Feed, _ key: FilterChoice.Key) -> Bool {
+    let new = wanted.feeds.first { $0.name == feed.name }
+    return new != feed
+      && new.flatMap { missingKey(for: $0.selection, of: wanted.device) } != key
+  }
+
+  /// At most once a second.
+  /// - Parameter name: the feed that is waited for; nil for all.
+  private func reportProgress(_ text: String, part: Double, _ name: String? = nil) {
+    guard world.now >= nextProgress else { return }
+    nextProgress = world.now + .seconds(1)
+    for waiting in feeds.waiting where name == nil || waiting.name == name {
+      waiting.request.reportProgress(text, part: part)
+    }
+  }
+
   private func answerFeedRequests() {
+    switch state {
+    case .joining(_, let job):
+      if let part = job.progress { reportProgress("designing filters for \(wanted.device.name)", part: part) }
+    case .preparing: break
+    default:
+      do { try refuseOutsideGraph() } catch { return failFeedRequests(error) }
+    }
     for waiting in feeds.waiting {
       let name = waiting.name
       if feeds.inForce[name] == waiting.feed, feeds.current[name] == nil {

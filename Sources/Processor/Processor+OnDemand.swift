@@ -126,13 +126,16 @@ extension Processor {
   func dropAim(_ failure: Failure) {
     guard let aim = onDemand.aim else { return }
     onDemand.aim = nil
-    if !isNeeded(aim.key) { onDemand.designs.removeValue(forKey: aim.key)?.job.abandon() }
+    dropDesign(aim.key)
     aim.request?.fail(failure)
   }
 
-  /// Whether a feed waits for the same design.
-  private func isNeeded(_ key: FilterChoice.Key) -> Bool {
-    feeds.current.values.contains { if case .designing(key) = $0.step { true } else { false } }
+  /// Ends a design that neither `main` nor a feed waits for any more.
+  func dropDesign(_ key: FilterChoice.Key) {
+    let isNeeded =
+      onDemand.aim?.key == key
+      || feeds.current.values.contains { if case .designing(key) = $0.step { true } else { false } }
+    if !isNeeded { onDemand.designs.removeValue(forKey: key)?.job.abandon() }
   }
 
   private func pollAim() {

@@ -51,10 +51,17 @@ package final class Worker: Sendable {
     state.waiting.signal()
   }
 
-  /// Appends `body` to the queue and returns a job for its result.
-  package func job<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) -> Job<Value> {
-    let job = Job<Value>()
-    run { job.run(body) }
+  /// Appends `body` to the queue and returns a job for its result. One that was abandoned before its turn never begins.
+  /// - Parameter onAbandon: tells the work to end early. Called on the thread that abandons.
+  package func job<Value: Sendable>(
+    onAbandon: @escaping @Sendable () -> Void, _ body: @escaping @Sendable (Job<Value>) throws -> Value
+  ) -> Job<Value> {
+    let job = Job<Value>(onAbandon: onAbandon)
+    run { job.run { try body(job) } }
     return job
+  }
+
+  package func job<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) -> Job<Value> {
+    job(onAbandon: {}) { _ in try body() }
   }
 }

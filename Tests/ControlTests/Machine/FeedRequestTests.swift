@@ -171,6 +171,48 @@ extension Rig.SentRequest {
     #expect(rig.world.client?.audibleFeeds["room"]?.gain.value == -6)
   }
 
+  @Test("a feed that is asked for while the first filters are designed waits for them, with progress")
+  func joining() {
+    let rig = Rig()
+    rig.world.now += .milliseconds(300)
+    rig.processor.poll()
+    rig.endOpening(48000)
+    #expect(rig.processor.state.kind == .joining)
+    let added = add(rig, "anna")
+    rig.world.designs.first?.job.report(progress: 0.5)
+    rig.processor.poll()
+    #expect(added.outcome == nil && added.progress == ["designing filters for a"])
+    rig.endDesign()
+    rig.endPreparing()
+    settle(rig)
+    #expect(added.feedAnswer?.feed?.isHeard == true)
+  }
+
+  @Test("a newer look of a feed ends the design of the older one, unless another feed waits for that")
+  func newerLook() {
+    let rig = Rig.live()
+    let anna = add(rig, "anna", ["look", "20"])
+    rig.run(periods: 1)
+    let ben = add(rig, "ben", ["look", "20"])
+    rig.run(periods: 1)
+    let first = rig.world.designs.map(\.job)
+    #expect(first.count == 1)
+    func look(_ name: String, _ azimuth: Int) -> Rig.SentRequest {
+      rig.ask("set") { try $0.setFeed(name, FeedWords(["look", "\(azimuth)"]), $1) }
+    }
+    let others = [look("anna", 30)]
+    rig.run(periods: 1)
+    #expect(rig.world.designs.count == 2)
+    _ = look("ben", 40)
+    rig.run(periods: 1)
+    #expect(anna.text == Failure.superseded && ben.text == Failure.superseded)
+    #expect(others[0].outcome == nil && rig.world.designs.count == 3)
+    // The first one was told to end: what it still finds does not count.
+    rig.world.endDesign()
+    rig.run(periods: 1)
+    #expect(first[0].result == nil)
+  }
+
   @Test("of changes that come faster than fades, the newest is heard, and each is answered")
   func newestWins() {
     let rig = Rig.live()
