@@ -49,7 +49,10 @@ extension FilterBank {
     let shippedName = storedName(device: device, sampleRate: sampleRate, packagedHead: true)
     if let bank = shipped.lazy.compactMap({ bank(in: $0, named: shippedName) }).first { return bank }
     let name = storedName(device: device, sampleRate: sampleRate)
-    if let bank = bank(in: cache, named: name) { return bank }
+    if let bank = bank(in: cache, named: name) {
+      StoredFiles.use("\(cache)/\(name).json")
+      return bank
+    }
     let near = try device.inward.map { (inward) throws(DesignError) in
       try cached(device: inward, sampleRate: sampleRate, cache: cache, cancellation: cancellation)
     }

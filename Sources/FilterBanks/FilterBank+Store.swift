@@ -11,14 +11,18 @@ extension FilterBank {
   /// How long the files of a design that another process writes at this moment may take.
   private static let unfinishedTime = 600
 
+  /// Of all sets in the cache, in bytes. One of a phone with five microphones takes 0.2 MB.
+  package static let sizeLimit = 256 << 20
+
   /// More taps than any design has, in one filter and in all: bounds what is read of files that claim more.
   private static let (longestFilter, mostTaps) = (1 << 16, 1 << 26)
 
   /// Writes under temporary names and renames: other processes read both files whole, and the checksum tells them where
   /// only one is in place. The WAV file has one frame per tap, one case after another, and two outputs beside each other:
   /// channel = output × microphone count + microphone. The next pair of outputs of B-format follows below, the last one
-  /// with zeros beside it. Removes what interrupted designs left.
-  package func store(in folder: String, as name: String) throws {
+  /// with zeros beside it. Removes what interrupted designs left, and beyond the limit the sets that were not used for
+  /// longest.
+  package func store(in folder: String, as name: String, sizeLimit: Int = FilterBank.sizeLimit) throws {
     let files = FileManager.default
     try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
     Self.removeUnfinished(in: folder)
@@ -49,6 +53,7 @@ extension FilterBank {
         throw DesignError("cannot write \(folder)/\(name).\(kind): \(String(cString: strerror(errno)))")
       }
     }
+    StoredFiles.removeExcess(in: folder, endings: [".json", ".wav"], limit: sizeLimit)
   }
 
   /// Reads a set that `store` wrote.

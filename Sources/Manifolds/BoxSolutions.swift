@@ -50,8 +50,7 @@ package struct BoxSolutions: Sendable {
     guard let bytes = try? InputFile(path: path, kind: "a solved box").bytes(),
       let weights = Self.decode(bytes, key: key)
     else { return nil }
-    // Used just now.
-    utimes(path, nil)
+    StoredFiles.use(path)
     return weights
   }
 
@@ -74,27 +73,18 @@ package struct BoxSolutions: Sendable {
     return "\(folder)/\(hash.digits)\(Self.fileExtension)"
   }
 
-  /// Removes the files that were not used for longest, until the others are within the limit; and what programs that
-  /// were killed left behind an hour ago.
+  /// Removes what exceeds the limit, and what programs that were killed left behind an hour ago.
   private func removeExcess() {
-    let now = time(nil)
-    var solutions: [(path: String, size: Int, used: Int)] = []
     for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
       let path = "\(folder)/\(name)"
       var status = stat()
-      guard name.contains(Self.fileExtension), lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG
-      else { continue }
-      if name.hasSuffix(Self.fileExtension) {
-        solutions.append((path, Int(status.st_size), status.st_mtim.tv_sec))
-      } else if now - status.st_mtim.tv_sec > 3600 {
+      if name.contains(Self.fileExtension + "."), lstat(path, &status) == 0,
+        status.st_mode & S_IFMT == S_IFREG, time(nil) - status.st_mtim.tv_sec > 3600
+      {
         unlink(path)
       }
     }
-    var total = solutions.reduce(0) { $0 + $1.size }
-    for solution in solutions.sorted(by: { $0.used < $1.used }) where total > sizeLimit {
-      unlink(solution.path)
-      total -= solution.size
-    }
+    StoredFiles.removeExcess(in: folder, endings: [Self.fileExtension], limit: sizeLimit)
   }
 }
 

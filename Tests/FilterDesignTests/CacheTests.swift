@@ -70,6 +70,35 @@ import Testing
     return (believed, broken.count + 1)
   }
 
+  @Test("beyond its limit, the cache loses the sets that were not used for longest; a file of another kind stays")
+  func bound() throws {
+    let folder = try TemporaryFolder()
+    let cache = folder.path
+    let (device, bank) = (TestDevices.pair(), Banks.pair.bank)
+    let wanted = FilterBank.storedName(device: device, sampleRate: 48_000)
+    func store(_ name: String, age: Double, limit: Int) throws {
+      try bank.store(in: cache, as: name, sizeLimit: limit)
+      for ending in [".json", ".wav"] where age > 0 {
+        try FileManager.default.setAttributes(
+          [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: cache + "/" + name + ending)
+      }
+    }
+    try store(wanted, age: 300, limit: .max)
+    let files = FileManager.default
+    let size = try files.contentsOfDirectory(atPath: cache).reduce(0) {
+      $0 + (try files.attributesOfItem(atPath: cache + "/" + $1)[.size] as? Int ?? 0)
+    }
+    try Data(count: 10 * size).write(to: URL(filePath: cache + "/notes.txt"))
+    try store("old", age: 200, limit: .max)
+    try store("young", age: 100, limit: .max)
+    // The oldest is used.
+    #expect(try FilterBank.cached(device: device, sampleRate: 48_000, cache: cache) == bank)
+    try store("new", age: 0, limit: 3 * size + size / 2)
+    #expect(
+      try Set(files.contentsOfDirectory(atPath: cache))
+        == Set([wanted, "young", "new"].flatMap { [$0 + ".json", $0 + ".wav"] } + ["notes.txt"]))
+  }
+
   private func boxes(_ folder: String) throws -> (believed: Int, count: Int) {
     let solutions = BoxSolutions(folder: folder)
     func responses(_ positions: [Position], _ solutions: BoxSolutions?) throws -> [UInt64] {
