@@ -106,7 +106,7 @@ extension UnsafeMutablePointer<Float> {
 
   /// Thread: any.
   @_noLocks @_noAllocation
-  func copy(from source: UnsafeMutablePointer<Float>, count: Int) {
+  func copy(from source: UnsafePointer<Float>, count: Int) {
     var n = 0
     while n < count {
       self[n] = source[n]

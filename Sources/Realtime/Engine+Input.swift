@@ -5,6 +5,30 @@ import Synchronization
 
 /// From the microphones to the live history.
 extension Engine {
+  /// Copies this period's samples of the microphones, so that the feeds play and a take records the same: a client that is
+  /// late writes the buffer of its port while the server lets others run already. Of a period longer than
+  /// `Partitioning.longestPeriod`, nothing is copied.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Returns: one buffer per microphone; nil is silence.
+  @_noLocks @_noAllocation
+  func capture(_ period: borrowing Period) -> UnsafePointer<UnsafePointer<Float>?> {
+    guard period.frames <= longestPeriod else { return period.inputs }
+    // Beside each other, on a boundary of a cache line.
+    let stride = (period.frames &+ 15) & ~15
+    var microphone = 0
+    while microphone < microphones {
+      capturedInputs[microphone] = nil
+      if let source = period.inputs[microphone] {
+        let copy = captured.floats + microphone &* stride
+        copy.copy(from: source, count: period.frames)
+        capturedInputs[microphone] = UnsafePointer(copy)
+      }
+      microphone &+= 1
+    }
+    return UnsafePointer(capturedInputs)
+  }
+
   /// Chooses the history that receives this period: the convolver's own once that is up to date.
   ///
   /// Thread: JACK's realtime thread (process callback).

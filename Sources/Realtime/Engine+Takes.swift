@@ -164,11 +164,12 @@ extension Engine {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func record(_ period: borrowing Period) {
-    guard !period.timing.isRepeat else { return }
     if case .recording(_, let ring) = state.pointee.take {
       let (left, right) = (UnsafePointer(period.left), UnsafePointer(period.right))
       let (feeds, inputs, frames) = (period.feeds, period.inputs, period.frames)
+      let isRepeat = period.timing.isRepeat
       ring._withUnsafeGuaranteedRef {
+        if isRepeat { $0.repeatTime(frames: frames) }
         $0.write(left: left, right: right, feeds: feeds, inputs: inputs, frames: frames)
       }
     } else {

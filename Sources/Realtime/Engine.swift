@@ -32,6 +32,9 @@ public final class Engine: @unchecked Sendable {
   let oldRight = AlignedMemory(count: Partitioning.longestPeriod)
   let unheardLeft = AlignedMemory(count: Partitioning.longestPeriod)
   let unheardRight = AlignedMemory(count: Partitioning.longestPeriod)
+  /// This period's samples of the microphones (`capture`).
+  let captured: AlignedMemory
+  let capturedInputs: UnsafeMutablePointer<UnsafePointer<Float>?>
   let fade: Crossfade
   /// To filters that follow the sound.
   let adaptedFade: Crossfade
@@ -101,6 +104,8 @@ public final class Engine: @unchecked Sendable {
     state.initialize(to: CallbackState(live: spareHistory, meteredChannels: microphones + 2))
     fade = Crossfade(frames: fadeFrames ?? Crossfade.frames(sampleRate: sampleRate))
     adaptedFade = Crossfade(frames: fadeFrames == 0 ? 0 : FilterStream.fadeFrames(sampleRate: sampleRate))
+    captured = AlignedMemory(count: microphones * Partitioning.longestPeriod)
+    capturedInputs = .allocate(capacity: microphones)
     stream = adapts ? FilterStream(microphones: microphones, taps: taps, sampleRate: sampleRate) : nil
     unmanagedStream = stream.map { .passUnretained($0) }
     microphoneGuard = MicrophoneGuard(microphones: microphones, sampleRate: sampleRate)
@@ -118,6 +123,8 @@ public final class Engine: @unchecked Sendable {
     oldRight.free()
     unheardLeft.free()
     unheardRight.free()
+    captured.free()
+    capturedInputs.deallocate()
     fade.free()
     adaptedFade.free()
   }
@@ -159,6 +166,15 @@ public final class Engine: @unchecked Sendable {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   public func process(_ period: borrowing Period) {
+    processCaptured(
+      Period(
+        frames: period.frames, inputs: capture(period), left: period.left, right: period.right,
+        feeds: period.feeds, timing: period.timing))
+  }
+
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  private func processCaptured(_ period: borrowing Period) {
     let isRetired = retire(by: period.timing)
     adoptConvolver(period)
     chooseHistory(period.frames)

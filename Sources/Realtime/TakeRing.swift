@@ -69,6 +69,9 @@ public final class TakeRing: @unchecked Sendable {
   // Callback only: length of the take so far, and lost frames that are not queued as a gap yet.
   private var length = 0
   private var unflushedGap = 0
+  // Callback only: frames that seemed lost before the next period and before the last one, and those of them that then came
+  // late, which the next stall has in excess.
+  private var (newStall, lastStall, lateFrames) = (0, 0, 0)
   // Disk thread only: frames of the gaps drained so far.
   private var drainedGapFrames = 0
   // Written by the callback before `begun`.
@@ -227,6 +230,8 @@ public final class TakeRing: @unchecked Sendable {
     feeds: UnsafePointer<UnsafeMutablePointer<Float>?>?, inputs: UnsafePointer<UnsafePointer<Float>?>,
     frames: Int
   ) {
+    lastStall = newStall
+    newStall = 0
     // The last two gap slots are reserved for pauses and for the end.
     var hasRoom = cursor.freeCount() >= frames
     if unflushedGap > 0, gapCursor.freeCount() <= 2 { hasRoom = false }
@@ -252,7 +257,23 @@ public final class TakeRing: @unchecked Sendable {
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func skip(_ frames: Int) { loseFrames(frames, .stall) }
+  func skip(_ frames: Int) {
+    newStall &+= frames
+    let known = min(lateFrames, frames)
+    lateFrames &-= known
+    if frames > known { loseFrames(frames &- known, .stall) }
+  }
+
+  /// The period that is written next has the time of the last one. If frames seemed lost before that, they were late:
+  /// the last period was the one that seemed lost. The gap before it stays, and the next one is shorter.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func repeatTime(frames: Int) {
+    let late = min(frames, lastStall)
+    lateFrames &+= late
+    newStall = lastStall &- late
+  }
 
   /// Adds a pause: the server stalled.
   ///

@@ -18,7 +18,8 @@ public struct Timing: BitwiseCopyable, Sendable, Hashable {
   public var skippedFrames = 0
   /// How long the server stalled in between, beyond the duration of its frames.
   public var pausedMicroseconds = 0
-  /// The server has not advanced: this period was processed already.
+  /// The server has not advanced since the period before, which was late: jackd2 in its asynchronous mode calls once more for
+  /// each period that it owes.
   public var isRepeat = false
   /// When the period began, on the monotonic clock.
   public var microseconds = 0

@@ -105,20 +105,75 @@ import Testing
   }
 
   @Test(
-    "R9: a stall that the callback did not queue before it ended becomes the last gap, with cause stall"
+    "R9: frames that the callback did not queue before it ended become the last gap, beside a stall with its own cause"
   )
   func callbackGoesInAStall() throws {
     let ring = TakeRing(outputs: 1, capacityFrames: 200)
     var run = OfflineRun(try recording(into: ring), microphones: [Self.ramp])
-    run.process(Self.period)
+    for _ in 0..<2 { run.process(Self.period) }
     var stall = Timing()
     stall.skippedFrames = 700
-    stall.isRepeat = true
+    // There is no room for this period.
     run.process(Self.period, timing: stall)
     var take = Drained()
     take.drain(ring, isLast: true)
-    #expect(take.gaps.map(\.start) == [100] && take.gaps.map(\.frames) == [700])
-    #expect(take.gaps.map(\.cause) == [.stall] && take.position == 800)
+    #expect(take.gaps.map(\.start) == [200, 900] && take.gaps.map(\.frames) == [700, 100])
+    #expect(take.gaps.map(\.cause) == [.stall, .disk] && take.position == 1000)
+  }
+
+  @Test(
+    "R9: a period that was late is written, and the gap before it is taken off the next one; other repeats are written"
+  )
+  func latePeriods() throws {
+    var stall = Timing()
+    stall.skippedFrames = 100
+    var again = Timing()
+    again.isRepeat = true
+    var long = Timing()
+    long.skippedFrames = 250
+    for (timings, gaps) in [
+      // jackd2: the time jumps, and then stands for a period.
+      ([3: stall, 4: again], [(300, 100)]),
+      ([3: stall, 4: again, 6: stall, 7: again, 9: stall], [(300, 100)]),
+      ([3: stall, 4: again, 6: long], [(300, 100), (700, 150)]),
+      ([3: long, 4: again, 5: again, 7: long], [(300, 250), (950, 50)]),
+      // Nothing was late.
+      ([3: again, 6: stall], [(600, 100)]), ([3: stall, 5: again, 7: stall], [(300, 100), (800, 100)]),
+    ] {
+      let ring = TakeRing(outputs: 1, capacityFrames: 2000)
+      var run = OfflineRun(try recording(into: ring), microphones: [Self.ramp])
+      for n in 0..<12 { run.process(Self.period, timing: timings[n] ?? Timing()) }
+      var take = Drained()
+      take.drain(ring, isLast: true)
+      #expect(take.gaps.map(\.start) == gaps.map(\.0) && take.gaps.map(\.frames) == gaps.map(\.1))
+      #expect(take.position == 1200 + gaps.reduce(0) { $0 + $1.1 })
+    }
+  }
+
+  @Test("a take records the samples that are played, though the buffers of the microphones change meanwhile")
+  func captured() throws {
+    let ring = TakeRing(outputs: 1, microphones: 2, capacityFrames: 200)
+    let engine = Engine(microphones: 2, taps: 1, sampleRate: 48000)
+    engine.start(with: FilterSet(coefficients: [[[1], [2]]]))
+    engine.prepare(period: Self.period)
+    _ = try engine.beginTake(into: ring)
+    // As a client does that is late: here the engine itself writes into the microphones' buffers.
+    var buffer = Array(Self.ramp[..<100] + Self.ramp[1000..<1100])
+    buffer.withUnsafeMutableBufferPointer { buffer in
+      let (left, right) = (buffer.baseAddress!, buffer.baseAddress! + Self.period)
+      let inputs: [UnsafePointer<Float>?] = [UnsafePointer(left), UnsafePointer(right)]
+      inputs.withUnsafeBufferPointer {
+        engine.process(Period(frames: Self.period, inputs: $0.baseAddress!, left: left, right: right))
+      }
+    }
+    var (position, frames) = (0, [Float]())
+    ring.drain(position: &position, isLast: true, frames: { frames += Array($0) }, gap: { _ in })
+    try #require(frames.count == 300)
+    for n in 0..<100 {
+      let (one, two) = (Self.ramp[n], Self.ramp[1000 + n])
+      #expect(
+        Array(frames[3 * n + 1...3 * n + 2]) == [one, two] && abs(frames[3 * n] - one - 2 * two) < 1e-7)
+    }
   }
 
   @Test("R9: a queued gap is drained once")
