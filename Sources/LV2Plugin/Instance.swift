@@ -78,6 +78,13 @@ final class Instance {
       return processor.runUnhurried(frames)
     }
     processor.run(frames)
-    if processor.takeWork() { _ = schedule.schedule_work(schedule.handle, 0, nil) }
+    // jalv 1.6.8 refuses requests without content, and 1.6.6 serves one of them alone. What a host refuses is asked again.
+    var content: UInt32 = 0
+    if processor.wantsWork,
+      schedule.schedule_work(schedule.handle, UInt32(MemoryLayout.size(ofValue: content)), &content)
+        == LV2_WORKER_SUCCESS
+    {
+      processor.workIsComing()
+    }
   }
 }

@@ -7,8 +7,8 @@ import Threads
 /// gives. What crosses this boundary are C's types: addresses, numbers.
 ///
 /// Three sides share it, as formats of plug-ins have them:
-/// - The audio thread calls `connect`, `run` and `takeWork`.
-/// - The worker calls `work` whenever `takeWork` said so, at the same time as the audio thread runs.
+/// - The audio thread calls `connect`, `run` and `workIsComing`.
+/// - The worker calls `work` when the host was asked for that (`wantsWork`), at the same time as the audio thread runs.
 /// - The main thread calls `activate`, while no other thread calls anything but `work`.
 public final class PluginProcessor: @unchecked Sendable {
   // Unchecked: only the audio thread uses `state` and the addresses, except in `activate`; the rest does not change, is
@@ -182,15 +182,18 @@ public final class PluginProcessor: @unchecked Sendable {
     endRun(engine, mode)
   }
 
-  /// Whether the worker has something to do. The next call says no, until there is more.
+  /// Whether the worker has something to do that it does not know of.
+  ///
+  /// Thread: audio.
+  public var wantsWork: Bool {
+    @_noLocks @_noAllocation get { state.pointee.wantsWork }
+  }
+
+  /// The host has promised to call the worker.
   ///
   /// Thread: audio.
   @_noLocks @_noAllocation
-  public func takeWork() -> Bool {
-    let wants = state.pointee.wantsWork
-    state.pointee.wantsWork = false
-    return wants
-  }
+  public func workIsComing() { state.pointee.wantsWork = false }
 
   /// Whether the host says that it does not run in real time.
   ///

@@ -31,13 +31,27 @@ final class PluginHost {
   private(set) var inputs: [UnsafeMutablePointer<Float>] = []
   private(set) var outputs: [UnsafeMutablePointer<Float>] = []
   private let controls: UnsafeMutablePointer<Float>
-  private let worker = Worker()
+  let worker = Worker()
   private let features: HostMemory
 
   static let longest = 8192
 
-  /// Counts the work that the plug-in has asked for, until `work` does it.
-  final class Worker { var asked = 0 }
+  /// Counts the work that the plug-in has asked for, until `work` does it. As jalv's, it takes no request without content.
+  final class Worker {
+    var asked = 0
+    /// How many requests find no room.
+    var refusals = 0
+
+    func schedule(_ size: UInt32, _ content: UnsafeRawPointer?) -> LV2_Worker_Status {
+      guard size > 0, content != nil else { return LV2_WORKER_ERR_UNKNOWN }
+      guard refusals == 0 else {
+        refusals -= 1
+        return LV2_WORKER_ERR_NO_SPACE
+      }
+      asked += 1
+      return LV2_WORKER_SUCCESS
+    }
+  }
 
   /// A folder as a bundle has it.
   static func bundle(_ filters: [PluginFilters], uri: String = "urn:test:plugin") throws -> TemporaryFolder {
@@ -179,9 +193,8 @@ final class HostMemory {
       let schedule = keep(
         LV2_Worker_Schedule(
           handle: Unmanaged.passUnretained(worker).toOpaque(),
-          schedule_work: { handle, _, _ in
-            Unmanaged<PluginHost.Worker>.fromOpaque(handle!).takeUnretainedValue().asked += 1
-            return LV2_WORKER_SUCCESS
+          schedule_work: { handle, size, content in
+            Unmanaged<PluginHost.Worker>.fromOpaque(handle!).takeUnretainedValue().schedule(size, content)
           }))
       features.append(feature(LV2URI.workerSchedule, schedule))
     }

@@ -148,12 +148,15 @@ import Testing
 
   /// A host with a worker plays blocks; noise comes in the last 20 of them.
   /// - Returns: the silent blocks of those, and the largest error of the others.
-  private func play(blocks: [Int], rate: Int = 48000) throws -> (silent: [Int], error: Double) {
+  private func play(blocks: [Int], rate: Int = 48000, refusals: Int = 0) throws -> (
+    silent: [Int], error: Double
+  ) {
     let filters = PluginHost.filters(rate: rate)
     let folder = try PluginHost.bundle([filters])
     let host = try #require(PluginHost(folder.path, rate: Double(rate), hasWorker: true, nominal: 256))
     let heard = Array(blocks.suffix(20))
     _ = host.play([[Float]](repeating: [], count: 3), blocks: Array(blocks.dropLast(20)))
+    host.worker.refusals = refusals
     let sound = Self.noise(heard.reduce(0, +))
     let played = host.play(sound, blocks: heard)
     let exact = directConvolution(sound, filters.cases[0].coefficients[0])
@@ -183,6 +186,13 @@ import Testing
     let played = try play(blocks: blocks)
     #expect(played.silent == silent)
     #expect(played.error < 2e-5)
+  }
+
+  @Test("work that a host refuses is asked for again with the next block")
+  func refusedWork() throws {
+    let played = try play(
+      blocks: [Int](repeating: 256, count: 10) + [Int](repeating: 96, count: 10), refusals: 3)
+    #expect(played.silent == Array(10...13) && played.error < 2e-5)
   }
 
   @Test("after a minute of one length, blocks of it are played whole, without a gap")
