@@ -170,7 +170,9 @@ extension Processor {
         end()
         dropDesign(key)
       } else if let job = onDemand.designs[key]?.job {
-        if let part = job.progress { reportProgress("designing filters for the feed \(name)", part: part, name) }
+        if let part = job.progress {
+          reportProgress("designing filters for the feed \(name)", part: part, name)
+        }
       } else {
         // Its filters are there: the next step begins.
         end()

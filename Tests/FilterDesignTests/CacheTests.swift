@@ -70,7 +70,8 @@ import Testing
     return (believed, broken.count + 1)
   }
 
-  @Test("beyond its limit, the cache loses the sets that were not used for longest; a file of another kind stays")
+  @Test(
+    "beyond its limit, the cache loses the sets that were not used for longest; a file of another kind stays")
   func bound() throws {
     let folder = try TemporaryFolder()
     let cache = folder.path
