@@ -94,7 +94,7 @@ private struct LiveRound {
   /// Durations of the engine's callback, and the xruns that the server reported during them.
   func engine() throws -> (nanoseconds: [Int], xruns: Int) {
     let times = CallbackTimes(capacity: periods, skipping: skipped)
-    let client = try ArrayClient(name: "bench", server: server, times: times, onShutdown: { _ in })
+    let client = try ArrayClient(name: "bench", server: server, times: times, onLoss: { _ in })
     defer { client.close() }
     client.adopt(
       try client.prepare(

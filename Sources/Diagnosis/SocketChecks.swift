@@ -27,6 +27,17 @@ extension Finding {
     return .ok(subject, "\(sockets.count) running (\(folder))")
   }
 
+  /// The clients of a running Pinna that other programs have removed.
+  public static func removals(_ clients: Int, of most: Int) -> Finding {
+    .warning(
+      "running Pinna",
+      "other programs removed it from PipeWire's graph \(clients == 1 ? "once" : "\(clients) times")",
+      because:
+        "each time its sound stops for a moment, and libjack keeps memory; after \(most) times Pinna gives up",
+      remedy:
+        "find out which program does that (pw-cli destroy, a session manager's script); start Pinna again")
+  }
+
   /// Whether no process holds the lock file beside a socket.
   private static func isFree(_ lock: String) -> Bool {
     let file = open(lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)

@@ -45,12 +45,12 @@ public final class ArrayClient: Sendable {
   /// Opens the client. It is silent until `adopt`.
   /// - Parameters:
   ///   - times: records the duration of each callback.
-  ///   - onShutdown: notification thread; called once, when the server has gone, with the reason.
+  ///   - onLoss: notification thread; called once, when the client is in no graph any more.
   ///   - onGraphChange: notification thread; ports or connections have appeared or disappeared.
   ///   - onSampleRate: notification thread; receives the new sample rate when it changes.
   public init(
     name: String, server: String?, times: CallbackTimes? = nil,
-    onShutdown: @escaping @Sendable (String) -> Void,
+    onLoss: @escaping @Sendable (ClientLoss) -> Void,
     onGraphChange: @escaping @Sendable () -> Void = {},
     onSampleRate: @escaping @Sendable (Int) -> Void = { _ in }
   ) throws(JackError) {
@@ -66,7 +66,7 @@ public final class ArrayClient: Sendable {
     listener.latency = { mode in
       shared.values.withLock { Self.reportLatency(mode, $0, trampoline) }
     }
-    listener.shutdown = onShutdown
+    listener.lost = onLoss
     listener.graphChanged = onGraphChange
     listener.portRegistered = { name in
       shared.values.withLock { if $0.newPorts.count < SharedState.maxNewPorts { $0.newPorts.insert(name) } }
@@ -91,7 +91,7 @@ public final class ArrayClient: Sendable {
       }, context: trampoline)
   }
 
-  deinit { connection.close() }
+  deinit { close() }
 
   /// Whether the server would refuse a client with this name. Waits for the server.
   package func isTaken(_ name: String) -> Bool { connection.isTaken(name) }
@@ -184,13 +184,16 @@ public final class ArrayClient: Sendable {
     trampoline.isActive.store(true, ordering: .releasing)
   }
 
-  /// Closes the client. Waits for 2 s at most.
+  /// Closes the client, and frees the engines. Waits for 2 s at most.
   /// - Returns: false if the client is not closed by then (`JackConnection.close`). Until `unfinishedCloses` is 0, no
   ///   client of another server may be opened in this process.
   @discardableResult
   public func close() -> Bool {
     trampoline.isActive.store(false, ordering: .releasing)
-    return connection.close()
+    let isClosed = connection.close()
+    shared.values.withLock { $0.ports = nil }
+    trampoline.freeEngines()
+    return isClosed
   }
 
   /// Requests another period, in frames. Waits for half a second at most until the server uses another: PipeWire accepts
@@ -250,6 +253,8 @@ public final class ArrayClient: Sendable {
   public var periodsRun: Int { trampoline.periodsRun }
   /// Whether the server is in freewheel mode, or about to enter it.
   public var isFreewheeling: Bool { trampoline.freewheeling.load(ordering: .relaxed) }
+  /// Number of clients of this process that libjack keeps, because closing them would end the process.
+  public static var abandonedClients: Int { JackConnection.abandonedClients }
   /// Number of clients of this process whose `close` has not returned.
   public static var unfinishedCloses: Int { JackConnection.unfinishedCloses }
   // MARK: Notification

@@ -9,17 +9,34 @@ import Threads
 /// A separate object, so that it can outlive its `JackConnection`: if libjack hangs while closing the client, the
 /// closing thread retains this object and with it the context of the process callback.
 ///
+/// A client that its server has lost is an *orphan* (`Standing`).
+/// - Where the server has gone, it is closed, with PipeWire after all its ports were unregistered: libjack 1.4 and 1.6 free
+///   the buffers of connected ports after the memory that they lie in, and end the process.
+/// - Where another program has destroyed its node, PipeWire's libjack ends the process in whatever is asked of the client.
+///   It is *abandoned*: its callbacks do nothing, and libjack keeps it until the process ends.
+///
 /// Thread: any but JACK's own, except for the functions under *JACK's notification thread*.
 final class ClientHandle: @unchecked Sendable {
   // Unchecked: `process` is set before `activate`, by the thread that opened the client; the rest is atomic, immutable
   // or synchronised by libjack. Any thread may read libjack's shared memory; `requests` serialises server requests.
 
   let client: OpaquePointer
-  let gone = Atomic<Bool>(false)
+  private let standing = Atomic<Standing>(.inGraph)
   let xruns = Atomic<Int>(0)
   let period: Atomic<Int>
   let sampleRate: Atomic<Int>
   private let listener: JackConnection.Listener
+
+  /// Where the client stands with its server. An orphan never comes back.
+  private enum Standing: UInt8, AtomicRepresentable {
+    /// The server knows it.
+    case inGraph
+    /// The server has gone.
+    case orphanOfServer
+    /// The server runs on, but another program has removed the client.
+    case removed
+  }
+
   /// The context of the process callback.
   private var process: AnyObject?
   /// Held during a server request: libjack does not distinguish the replies to concurrent requests.
@@ -29,10 +46,17 @@ final class ClientHandle: @unchecked Sendable {
   /// Number of threads inside calls into libjack.
   private let users = Atomic<Int>(0)
   private let closing = Atomic<Bool>(false)
+  private let isActivating = Atomic<Bool>(false)
+  /// The registered ports.
+  private let ports = Mutex<Set<PortHandle>>([])
   /// The result of `close`; nil before.
   private let outcome = Mutex<Bool?>(nil)
   /// Number of clients of this process whose `jack_client_close` has not returned.
   static let unfinishedCloses = Atomic<Int>(0)
+  /// Number of clients of this process that were abandoned. Each keeps 1.2 MB, 23 descriptors and 3 threads (PipeWire 1.4).
+  static let abandoned = Atomic<Int>(0)
+  /// How many there may be: 1024 descriptors are the usual limit, beyond which libraries end the process.
+  static let mostAbandoned = 30
 
   /// How long `close` waits, excluding time in which this process was suspended.
   private static let patience = Duration.seconds(2)
@@ -56,17 +80,19 @@ final class ClientHandle: @unchecked Sendable {
   private func register() {
     // Unretained: the closing thread retains this object until libjack has finished with it.
     let context = Unmanaged.passUnretained(self).toOpaque()
+    // PipeWire calls it again in the first period after each change of period or rate: it sets two bits of a register.
     jack_set_thread_init_callback(client, { _ in pinna_flush_denormals() }, nil)
     jack_set_xrun_callback(
       client,
       {
-        ClientHandle.at($0).xruns.wrappingAdd(1, ordering: .relaxed)
+        ClientHandle.at($0)?.xruns.wrappingAdd(1, ordering: .relaxed)
         return 0
       }, context)
     jack_set_buffer_size_callback(
       client,
       { frames, context in
-        let handle = ClientHandle.at(context)
+        if ClientHandle.notesPeriod(frames, whileActivating: context!) { return 0 }
+        guard let handle = ClientHandle.at(context) else { return 0 }
         handle.period.store(Int(frames), ordering: .relaxed)
         handle.listener.periodChanged(Int(frames))
         return 0
@@ -74,7 +100,7 @@ final class ClientHandle: @unchecked Sendable {
     jack_set_sample_rate_callback(
       client,
       { rate, context in
-        let handle = ClientHandle.at(context)
+        guard let handle = ClientHandle.at(context) else { return 0 }
         // libjack also reports the rate when it has not changed.
         if handle.sampleRate.exchange(Int(rate), ordering: .relaxed) != Int(rate) {
           handle.listener.sampleRateChanged(Int(rate))
@@ -84,31 +110,62 @@ final class ClientHandle: @unchecked Sendable {
     jack_set_freewheel_callback(
       client,
       { isOn, context in
-        ClientHandle.at(context).listener.freewheel(isOn != 0)
+        ClientHandle.at(context)?.listener.freewheel(isOn != 0)
       }, context)
-    jack_set_latency_callback(client, { ClientHandle.at($1).handleLatency($0) }, context)
+    jack_set_latency_callback(client, { ClientHandle.at($1)?.handleLatency($0) }, context)
     jack_set_port_connect_callback(
-      client, { _, _, _, context in ClientHandle.at(context).listener.graphChanged() }, context)
+      client, { _, _, _, context in ClientHandle.at(context)?.listener.graphChanged() }, context)
     jack_set_port_registration_callback(
       client,
       { port, isRegistered, context in
-        let handle = ClientHandle.at(context)
+        guard let handle = ClientHandle.at(context) else { return }
         if isRegistered != 0, let name = jack_port_by_id(handle.client, port).flatMap(jack_port_name) {
           handle.listener.portRegistered(String(cString: name))
         }
         handle.listener.graphChanged()
       }, context)
-    // JACK 2 calls only the callback with a reason, PipeWire only the one without.
+    if JackLibrary.isPipeWire {
+      // All that a client is told when another program destroys its node. PipeWire says so only when no other client has
+      // the name.
+      jack_set_client_registration_callback(
+        client,
+        { name, isRegistered, context in
+          guard isRegistered == 0, let name, let handle = ClientHandle.at(context),
+            !handle.closing.load(ordering: .relaxed), strcmp(name, jack_get_client_name(handle.client)) == 0
+          else { return }
+          handle.handleLoss(.removed, .removed)
+        }, context)
+    }
+    // JACK 2 calls only the callback with a reason, as PipeWire since 1.0; before, that called only the other one.
     jack_on_info_shutdown(
       client,
       { _, reason, context in
-        ClientHandle.at(context).handleShutdown(reason.map { String(cString: $0) } ?? "no reason given")
+        ClientHandle.at(context)?.handleLoss(
+          .orphanOfServer, .server(reason.map { String(cString: $0) } ?? "no reason given"))
       }, context)
-    jack_on_shutdown(client, { ClientHandle.at($0).handleShutdown("it was shut down") }, context)
+    jack_on_shutdown(
+      client, { ClientHandle.at($0)?.handleLoss(.orphanOfServer, .server("it was shut down")) }, context)
   }
 
-  private static func at(_ context: UnsafeMutableRawPointer?) -> ClientHandle {
-    Unmanaged.fromOpaque(context!).takeUnretainedValue()
+  /// Takes a period that arrives while `activate` waits: PipeWire 1.4 tells the first one on the thread of the process
+  /// callback, where nothing may be locked or built.
+  ///
+  /// Thread: JACK's realtime or notification thread.
+  /// - Returns: false if the client is not being activated.
+  @_noLocks @_noAllocation
+  private static func notesPeriod(_ frames: UInt32, whileActivating context: UnsafeMutableRawPointer) -> Bool
+  {
+    Unmanaged<ClientHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { handle in
+      guard handle.isActivating.load(ordering: .acquiring) else { return false }
+      handle.period.store(Int(frames), ordering: .relaxed)
+      return true
+    }
+  }
+
+  /// The handle of a callback's client; nil for an orphan, of which libjack knows nothing more.
+  private static func at(_ context: UnsafeMutableRawPointer?) -> ClientHandle? {
+    let handle = Unmanaged<ClientHandle>.fromOpaque(context!).takeUnretainedValue()
+    return handle.isOrphan ? nil : handle
   }
 
   /// jackd needs the latencies before the callback returns. With PipeWire they wait for `reportLatencies`: what is set on
@@ -119,28 +176,51 @@ final class ClientHandle: @unchecked Sendable {
     dueLatencies.bitwiseOr(1 << mode.rawValue, ordering: .relaxed)
   }
 
-  /// Reports the loss of the server, once.
-  private func handleShutdown(_ reason: String) {
-    if !gone.exchange(true, ordering: .acquiringAndReleasing) { listener.shutdown(reason) }
+  /// Reports that the client has become an orphan, once.
+  private func handleLoss(_ new: Standing, _ loss: ClientLoss) {
+    let (isFirst, _) = standing.compareExchange(
+      expected: .inGraph, desired: new, ordering: .acquiringAndReleasing)
+    if isFirst { listener.lost(loss) }
   }
 
   // MARK: Any thread but JACK's
 
+  /// Whether the server has gone, or another program has removed the client.
+  var isOrphan: Bool { standing.load(ordering: .acquiring) != .inGraph }
+  private var isRemoved: Bool { standing.load(ordering: .acquiring) == .removed }
+
   /// Reads libjack's shared memory. Never waits.
-  /// - Returns: nil if the client is closed or closing, or the server has gone.
+  /// - Returns: nil if the client is closed or closing, or an orphan.
   func ask<Result>(_ body: (OpaquePointer) -> Result) -> Result? {
     users.wrappingAdd(1, ordering: .sequentiallyConsistent)
     defer { users.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
-    guard !closing.load(ordering: .sequentiallyConsistent), !gone.load(ordering: .acquiring) else {
-      return nil
-    }
+    guard !closing.load(ordering: .sequentiallyConsistent), !isOrphan else { return nil }
     return body(client)
   }
 
   /// Sends a request to the server. Waits for its reply, and for earlier requests of other threads.
-  /// - Returns: nil if the client is closed or closing, or the server has gone.
+  /// - Returns: nil if the client is closed or closing, or an orphan.
   func request<Result: Sendable>(_ body: (OpaquePointer) -> Result) -> Result? {
     ask { client in requests.withLock { _ in body(client) } }
+  }
+
+  /// Registers a port. Waits as `request` does.
+  /// - Returns: nil if the server does not.
+  func registerPort(_ register: (OpaquePointer) -> OpaquePointer?) -> PortHandle? {
+    ask { client in
+      requests.withLock { _ in
+        let port = register(client).map(PortHandle.init)
+        if let port { ports.withLock { _ = $0.insert(port) } }
+        return port
+      }
+    } ?? nil
+  }
+
+  /// Unregisters a port. Waits as `request` does.
+  func unregister(_ port: PortHandle) {
+    _ = request { client in
+      if ports.withLock({ $0.remove(port) }) != nil { jack_port_unregister(client, port.port) }
+    }
   }
 
   /// Reports the latencies that PipeWire has asked for since the last call. Waits for requests of other threads.
@@ -157,8 +237,23 @@ final class ClientHandle: @unchecked Sendable {
     jack_set_process_callback(client, callback, Unmanaged.passUnretained(context).toOpaque())
   }
 
-  /// Closes the client on a thread of its own, and waits for 2 s at most. The context of the callback is retained until
-  /// libjack has finished. Later calls return the first result.
+  /// Joins the graph, and has the listener prepare for the period in use. Waits for the server.
+  /// - Returns: whether the server has answered that all is well.
+  func activate() -> Bool {
+    isActivating.store(true, ordering: .sequentiallyConsistent)
+    let result = request { jack_activate($0) }
+    isActivating.store(false, ordering: .sequentiallyConsistent)
+    guard result == 0 else { return false }
+    var prepared: Int
+    repeat {
+      prepared = period.load(ordering: .sequentiallyConsistent)
+      listener.periodChanged(prepared)
+    } while prepared != period.load(ordering: .sequentiallyConsistent)
+    return true
+  }
+
+  /// Closes the client on a thread of its own, and waits for 2 s at most; or abandons it. The context of the callback is
+  /// retained until libjack has finished. Later calls return the first result.
   /// - Returns: false if the client is not closed in time; libjack then still maps the server's memory.
   func close() -> Bool {
     outcome.withLock { outcome in
@@ -175,8 +270,9 @@ final class ClientHandle: @unchecked Sendable {
     Self.unfinishedCloses.wrappingAdd(1, ordering: .relaxed)
     let close: @Sendable () -> Void = { [self] in
       while users.load(ordering: .sequentiallyConsistent) > 0 { usleep(500) }
-      if gone.load(ordering: .acquiring) { usleep(Self.restMicroseconds) }
-      jack_client_close(client)
+      if isOrphan { usleep(Self.restMicroseconds) }
+      if JackLibrary.isPipeWire { unregisterPorts() }
+      if isRemoved { abandon() } else { jack_client_close(client) }
       Self.unfinishedCloses.wrappingSubtract(1, ordering: .relaxed)
       isClosed.raise()
     }
@@ -192,6 +288,21 @@ final class ClientHandle: @unchecked Sendable {
       last = now
     }
     return isClosed.isRaised
+  }
+
+  /// Leaves the client to libjack, with what its callbacks use.
+  private func abandon() {
+    _ = Unmanaged.passRetained(self)
+    Self.abandoned.wrappingAdd(1, ordering: .relaxed)
+  }
+
+  /// The server may have gone without a word so far. It answers each of these requests at once, or libjack does.
+  private func unregisterPorts() {
+    let ports = ports.withLock { ports in
+      defer { ports = [] }
+      return ports
+    }
+    for port in ports where !isRemoved { jack_port_unregister(client, port.port) }
   }
 
   private final class Flag: Sendable {

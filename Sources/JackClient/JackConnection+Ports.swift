@@ -15,10 +15,8 @@ extension JackConnection {
   {
     let flags = UInt((direction == .input ? JackPortIsInput : JackPortIsOutput).rawValue)
     let typeName = type == .midi ? JACK_DEFAULT_MIDI_TYPE : JACK_DEFAULT_AUDIO_TYPE
-    let port = handle.request {
-      jack_port_register($0, name, typeName, flags, 0).map(PortHandle.init)
-    }
-    guard let port = port ?? nil else { throw isAnswering ? .portFailed(name) : .serverGone }
+    let port = handle.registerPort { jack_port_register($0, name, typeName, flags, 0) }
+    guard let port else { throw isAnswering ? .portFailed(name) : .serverGone }
     return port.port
   }
 
@@ -29,7 +27,7 @@ extension JackConnection {
 
   /// Unregisters an own port. Waits for the server.
   func unregisterPort(_ port: OpaquePointer) {
-    _ = handle.request { jack_port_unregister($0, port) }
+    handle.unregister(PortHandle(port))
   }
 
   /// Full names of the peers of an own port. Never waits.

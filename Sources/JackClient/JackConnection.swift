@@ -13,7 +13,7 @@ public final class JackConnection: Sendable {
   ///
   /// Thread: JACK's notification thread.
   public struct Listener: Sendable {
-    /// Receives the new period, in frames.
+    /// Receives the new period, in frames. Also called by the thread that activates the client.
     public var periodChanged: @Sendable (Int) -> Void = { _ in }
     /// Receives the new sample rate, in hertz.
     public var sampleRateChanged: @Sendable (Int) -> Void = { _ in }
@@ -23,8 +23,8 @@ public final class JackConnection: Sendable {
     public var graphChanged: @Sendable () -> Void = {}
     /// A port has appeared; receives its full name. Called before `graphChanged`.
     public var portRegistered: @Sendable (String) -> Void = { _ in }
-    /// The server has gone; receives the reason. Called once.
-    public var shutdown: @Sendable (String) -> Void = { _ in }
+    /// The client is in no graph any more. Called once.
+    public var lost: @Sendable (ClientLoss) -> Void = { _ in }
     public init() {}
   }
 
@@ -44,6 +44,11 @@ public final class JackConnection: Sendable {
     // libjack 1.9.21 overruns a buffer.
     if let named, named.utf8.count > 255 {
       throw .openFailed("the server's name has \(named.utf8.count) bytes; give one of at most 255")
+    }
+    guard Self.abandonedClients < ClientHandle.mostAbandoned else {
+      throw .openFailed(
+        "other programs have removed this one \(Self.abandonedClients) times; find out which, then start it again"
+      )
     }
     var status = JackStatus(rawValue: 0)
     let options = JackOptions(rawValue: JackNoStartServer.rawValue | JackUseExactName.rawValue)
@@ -159,7 +164,7 @@ public final class JackConnection: Sendable {
   /// Joins the graph. Waits for the server.
   /// - Throws: `activationFailed` or `serverGone`.
   public func activate() throws(JackError) {
-    guard handle.request({ jack_activate($0) }) == 0 else {
+    guard handle.activate() else {
       throw isAnswering ? .activationFailed : .serverGone
     }
   }
@@ -176,8 +181,14 @@ public final class JackConnection: Sendable {
   /// Number of clients of this process whose `close` has not returned. Never waits.
   public static var unfinishedCloses: Int { ClientHandle.unfinishedCloses.load(ordering: .relaxed) }
 
-  /// Whether the server has gone. Never waits.
-  public var isServerGone: Bool { handle.gone.load(ordering: .acquiring) }
+  /// Number of clients of this process that libjack keeps, because closing them could end the process. Never waits.
+  public static var abandonedClients: Int { ClientHandle.abandoned.load(ordering: .relaxed) }
+
+  /// How many there may be.
+  public static var mostAbandonedClients: Int { ClientHandle.mostAbandoned }
+
+  /// Whether the server has gone, or has lost this client. Never waits.
+  public var isServerGone: Bool { handle.isOrphan }
   /// Whether the server answers a harmless request. Waits for it.
   var isAnswering: Bool { handle.request { jack_recompute_total_latencies($0) } == 0 && !isServerGone }
   /// In frames; the last one if the server has gone. Never waits.
@@ -201,10 +212,12 @@ public final class JackConnection: Sendable {
   /// `activate`. Never waits.
   public var lacksRealtime: Bool {
     handle.ask { client in
-      guard jack_is_realtime(client) != 0 else { return false }
+      let thread = jack_client_thread_id(client)
+      // PipeWire 1.6 has no thread before `activate`.
+      guard thread != 0, jack_is_realtime(client) != 0 else { return false }
       var policy: Int32 = 0
       var parameters = sched_param()
-      return pthread_getschedparam(jack_client_thread_id(client), &policy, &parameters) == 0
+      return pthread_getschedparam(thread, &policy, &parameters) == 0
         && policy == SCHED_OTHER
     } ?? false
   }

@@ -1,5 +1,13 @@
 import CJack
 
+/// Why a client is in no graph any more. A value; any thread.
+public enum ClientLoss: Hashable, Sendable {
+  /// The server has gone, with the reason that it gave.
+  case server(String)
+  /// Another program has removed the client from a server that runs on.
+  case removed
+}
+
 /// An error of a JACK client; its description says what to do about it. A value; any thread.
 public enum JackError: Error, Hashable, CustomStringConvertible {
   case noServer(String?)

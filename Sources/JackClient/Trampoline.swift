@@ -10,6 +10,8 @@ final class Trampoline: @unchecked Sendable {
 
   /// Address of the current `ArrayPorts`; 0 for none.
   private let ports = Atomic<UInt>(0)
+  /// Number of callbacks that have begun.
+  private let entered = Atomic<Int>(0)
   /// Number of callbacks that have returned.
   private let returned = Atomic<Int>(0)
   let isActive = Atomic<Bool>(false)
@@ -57,6 +59,8 @@ final class Trampoline: @unchecked Sendable {
 
   /// The body of the process callback.
   func run(_ frames: UInt32) {
+    // Before `ports` is read: see `freeEngines`.
+    entered.wrappingAdd(1, ordering: .sequentiallyConsistent)
     if freewheeling.load(ordering: .relaxed) { waitForOtherThreads(frames) }
     RealtimeCalls.enter()
     let start = times == nil ? 0 : RealtimeCalls.nanoseconds()
@@ -69,8 +73,8 @@ final class Trampoline: @unchecked Sendable {
   private func process(_ frames: UInt32) {
     let timing = timing(Int(frames))
     if let midiPort { midi.read(midiPort, frames) }
-    // Acquiring: pairs with the releasing store in `replace`, so that the ports are completely initialised.
-    if let address = UnsafeRawPointer(bitPattern: ports.load(ordering: .acquiring)) {
+    // Pairs with the releasing store in `replace`, so that the ports are completely initialised.
+    if let address = UnsafeRawPointer(bitPattern: ports.load(ordering: .sequentiallyConsistent)) {
       Unmanaged<ArrayPorts>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.process(frames, timing) }
     }
     returned.wrappingAdd(1, ordering: .releasing)
@@ -114,7 +118,9 @@ final class Trampoline: @unchecked Sendable {
   /// In freewheel mode there is no deadline: waits for the disk thread, 5 s at most, rather than lose frames; and for
   /// filters that follow the sound, so that they are the same in every run.
   private func waitForOtherThreads(_ frames: UInt32) {
-    guard let address = UnsafeRawPointer(bitPattern: ports.load(ordering: .acquiring)) else { return }
+    guard let address = UnsafeRawPointer(bitPattern: ports.load(ordering: .sequentiallyConsistent)) else {
+      return
+    }
     let engine = Unmanaged<ArrayPorts>.fromOpaque(address)._withUnsafeGuaranteedRef { $0.engine }
     var microseconds: UInt32 = 0
     while microseconds < 5_000_000, freewheeling.load(ordering: .relaxed) {
@@ -166,6 +172,16 @@ final class Trampoline: @unchecked Sendable {
       if let old = retained.current { retained.retired.append((old, until)) }
       retained.current = new
     }
+  }
+
+  /// Frees all engines after the client's end; libjack may call once more all the same, and then nothing plays. Does
+  /// nothing while the callback is inside one: then they stay.
+  func freeEngines() {
+    ports.store(0, ordering: .sequentiallyConsistent)
+    // A callback that begins after this reading finds no ports; of those before it, none is still running.
+    let begun = entered.load(ordering: .sequentiallyConsistent)
+    guard returned.load(ordering: .acquiring) == begun else { return }
+    retained.withLock { $0 = Retained() }
   }
 
   /// Removes and returns the replaced ports that the callback no longer uses.

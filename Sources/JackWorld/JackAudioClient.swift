@@ -17,8 +17,8 @@ final class JackAudioClient: AudioClient {
   let options: JackWorld.Options
   private let memory: ConnectionMemory
   let worker: Worker
-  /// Why the server has gone. Written by JACK's notification thread.
-  private let loss: Locked<String?>
+  /// Written by JACK's notification thread.
+  private let clientLoss: Locked<ClientLoss?>
   /// The engine that the callback runs; nil before the first.
   private let inUse = Mutex<JackEngine?>(nil)
   /// Where filters come from besides those of the engine.
@@ -35,13 +35,13 @@ final class JackAudioClient: AudioClient {
   init(_ options: JackWorld.Options, events: ControllerEvents, memory: ConnectionMemory) throws {
     self.options = options
     self.memory = memory
-    let loss = Locked<String?>(nil)
-    self.loss = loss
+    let loss = Locked<ClientLoss?>(nil)
+    clientLoss = loss
     worker = try Worker("pinna graph")
     array = try ArrayClient(
       name: options.name, server: options.server,
-      onShutdown: { reason in
-        loss.withLock { $0 = $0 ?? reason }
+      onLoss: { new in
+        loss.withLock { $0 = new }
         events.wakeUp()
       }, onGraphChange: events.graphChanged, onSampleRate: { _ in events.wakeUp() })
   }
@@ -49,7 +49,7 @@ final class JackAudioClient: AudioClient {
   // MARK: State
 
   var sampleRate: Int { array.sampleRate }
-  var lossReason: String? { loss.withLock { $0 } }
+  var loss: ClientLoss? { clientLoss.withLock { $0 } }
   var isRetired: Bool { inUse.withLock { $0?.engine.isRetired ?? false } }
   var periodsRun: Int { array.periodsRun }
   var capturePorts: [String] { array.physicalCapturePorts }
@@ -135,7 +135,7 @@ final class JackAudioClient: AudioClient {
           if options.connectsMicrophones { connectMicrophones(of: device) }
           if options.connectsOutputs { array.connectOutputsToHardware() }
           // If the server has gone meanwhile, the connections were not made.
-          if lossReason == nil { memory.hasConnected.store(true, ordering: .relaxed) }
+          if loss == nil { memory.hasConnected.store(true, ordering: .relaxed) }
         }
       }
       return JackEngine(client: self, engine: engine, filters: sets, device: device, ports: ports)
@@ -325,7 +325,7 @@ final class JackAudioClient: AudioClient {
 
   func checkGraph(for setting: Setting) -> Int {
     graphChecks.post(setting, on: worker) { [self] setting, number in
-      guard lossReason == nil, closeJob.withLock({ $0 == nil }) else { return }
+      guard loss == nil, closeJob.withLock({ $0 == nil }) else { return }
       connectMicrophonesToSource()
       var report = array.checkGraph(memory, setting, monitor: options.monitor)
       options.runMemory?.keep(RunMemory(setting, memory.connections.withLock { $0.wiring.restorable }))

@@ -217,6 +217,9 @@ package struct StatusReport: Codable, Sendable {
   package var unpreparedPeriods = 0
   /// Malformed or unauthorised packets on the control socket.
   package var droppedPackets = 0
+  /// Clients that other programs have removed from PipeWire's graph. Its libjack keeps their memory, because closing them
+  /// would end Pinna. Nil if there is none.
+  package var abandonedClients: Int?
   package var take: TakeReport?
   package var lastTake: LastTakeReport?
   /// Paths of takes that have ended and that the disk thread is still writing or converting.

@@ -73,8 +73,8 @@ extension FilterSets {
 /// thread (`Job.abandon`). No call blocks: requests to the JACK server are jobs.
 package protocol AudioClient: AnyObject, Sendable {
   var sampleRate: Int { get }
-  /// Why the server has gone; nil while it is running.
-  var lossReason: String? { get }
+  /// Why it is in no graph any more; nil while it is.
+  var loss: ClientLoss? { get }
   /// Whether the engine in use is silent for good, because the server has left its sample rate.
   var isRetired: Bool { get }
   /// Number of callbacks so far.

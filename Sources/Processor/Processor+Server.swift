@@ -1,3 +1,4 @@
+import JackClient
 import Messages
 import Recording
 import Rendering
@@ -30,15 +31,20 @@ extension Processor {
     if case .unusable(let client) = state { client.sampleRate > 0 } else { false }
   }
 
-  /// Handles the loss of the server: ends a take with the frames in its ring, fails all requests, and closes the
-  /// client.
-  func leaveServer(_ reason: String) {
-    let cause = "the JACK server has gone (\(reason))"
+  /// Handles the loss of the server, or of the place in its graph: ends a take with the frames in its ring, fails all
+  /// requests, and closes the client.
+  func leaveServer(_ loss: ClientLoss) {
+    let cause =
+      switch loss {
+      case .server(let reason): "the JACK server has gone (\(reason))"
+      case .removed: "another program has removed Pinna from the graph"
+      }
     let failure = Failure(.noServer, "\(cause) before this was done; start it again")
     if case .stopping = state {
       closeTakeAtStop(isCutOff: true)
       return failPendingChanges(failure)
     }
+    guard case .server(let reason) = loss else { return rejoinGraph(because: cause) }
     let previous = state
     // libjack shares the server's memory among a process's clients: close this one before opening the next.
     if let client { enter(.leaving(client.close())) } else { enter(.absent) }
@@ -127,9 +133,9 @@ extension Processor {
 
   /// Advances the connection to the server: opens a client, designs filters, registers ports, joins the graph.
   func pollServer() {
-    if let client, let reason = client.lossReason {
+    if let client, let loss = client.loss {
       switch state.kind {
-      case .joining, .preparing, .unusable: return leaveServer(reason)
+      case .joining, .preparing, .unusable: return leaveServer(loss)
       default: break
       }
     }

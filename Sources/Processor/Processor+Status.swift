@@ -86,6 +86,7 @@ extension Processor {
     report.clippedSamples = statistics.clippedSamples
     report.unpreparedPeriods = statistics.unpreparedPeriods
     report.droppedPackets = droppedPackets
+    if ArrayClient.abandonedClients > 0 { report.abandonedClients = ArrayClient.abandonedClients }
     report.take = state.take.map(\.take).map(StatusReport.TakeReport.init)
     report.lastTake = takes.last.map(StatusReport.LastTakeReport.init)
     report.closingTakes = takes.closing.filter { !$0.isDiscarded }.compactMap(\.take.path)

@@ -183,7 +183,7 @@ package final class Processor {
     detectOwnPause()
     if let client, state.isInGraph {
       for report in client.drainReports() { handle(report) }
-      if let reason = client.lossReason { leaveServer(reason) }
+      if let loss = client.loss { leaveServer(loss) }
     }
     pollSampleRate()
     failExpiredChanges()

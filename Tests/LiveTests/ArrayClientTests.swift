@@ -24,7 +24,7 @@ extension LiveTests {
     @Test("R36: callbacks are counted, the count stops with the graph, and reading it never waits")
     func watchdog() throws {
       let server = try PrivateServer(name: LiveGraph.uniqueName(), period: 256)
-      let client = try ArrayClient(name: "watched", server: server.name, onShutdown: { _ in })
+      let client = try ArrayClient(name: "watched", server: server.name, onLoss: { _ in })
       defer { client.close() }
       client.adopt(
         try client.prepare(engine(microphones: 2), microphones: ["a", "b"], delayFrames: 0))
@@ -61,7 +61,7 @@ extension LiveTests {
     @Test("a device that returns at once waits until the callback has released its old ports")
     func returnsAtOnce() throws {
       let server = try PrivateServer(name: LiveGraph.uniqueName(), period: 4096)
-      let client = try ArrayClient(name: "returning", server: server.name, onShutdown: { _ in })
+      let client = try ArrayClient(name: "returning", server: server.name, onLoss: { _ in })
       defer { client.close() }
       func adopt(_ names: [String]) throws {
         client.adopt(
@@ -86,7 +86,7 @@ extension LiveTests {
     @Test("discarding an engine unregisters its ports, but not those that the callback uses")
     func discard() throws {
       let server = try PrivateServer(name: LiveGraph.uniqueName())
-      let client = try ArrayClient(name: "discarding", server: server.name, onShutdown: { _ in })
+      let client = try ArrayClient(name: "discarding", server: server.name, onLoss: { _ in })
       defer { client.close() }
       let adopted = try client.prepare(engine(microphones: 1), microphones: ["a"], delayFrames: 0)
       client.adopt(adopted)
@@ -135,7 +135,7 @@ extension LiveTests {
         let server = try PrivateServer(name: name)
         let serverHasGone = Atomic<Bool>(false)
         let client = try ArrayClient(
-          name: "swapped", server: name, onShutdown: { _ in serverHasGone.store(true, ordering: .releasing) })
+          name: "swapped", server: name, onLoss: { _ in serverHasGone.store(true, ordering: .releasing) })
         let first = engine(microphones: 2)
         client.adopt(
           try client.prepare(first, microphones: ["a", "b"], delayFrames: 0))

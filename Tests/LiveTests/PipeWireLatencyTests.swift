@@ -19,7 +19,7 @@ extension LiveTests {
     )
     func latencies() throws {
       let pipeWire = try PrivatePipeWire(period: 64)
-      let client = try ArrayClient(name: "restless", server: pipeWire.name, onShutdown: { _ in })
+      let client = try ArrayClient(name: "restless", server: pipeWire.name, onLoss: { _ in })
       defer { client.close() }
       func adopt(delayFrames: Int) throws {
         let engine = ArrayClientTests().engine(microphones: 2)

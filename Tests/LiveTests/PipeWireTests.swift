@@ -1,5 +1,6 @@
 import AudioFiles
 import Foundation
+import JackClient
 import JackTools
 import LiveSupport
 import Recording
@@ -11,6 +12,10 @@ extension LiveTests {
     "A PipeWire daemon that changes its rate, restarts and stalls",
     .enabled(if: LiveGraph.isPipeWire, "libjack is JACK2's: run the tests with pw-jack for PipeWire"))
   struct PipeWireTests {
+    static let needsPorts: ConditionTrait = .disabled(
+      if: JackLibrary.version.contains("PipeWire 1.4"),
+      "PipeWire 1.4 leaves the ports of a null node to a session manager, which the private daemon lacks")
+
     /// Two minutes of 440 Hz at −12 dBFS.
     static func tone(rate: Int) -> [[Float]] {
       let tone = Sine.samples(frequency: 440, rate: rate, count: rate * 2, amplitude: 0.2512)
@@ -140,50 +145,78 @@ extension LiveTests {
       #expect(try TakeFiles.complaints(second) == [])
     }
 
+    /// Other programs at every kind of Pinna's ports, two feeds among them.
+    final class Others {
+      let player: SignalPlayer
+      private let recorder: SignalRecorder
+      private let keys: MIDISender
+      static let own = ["out_left", "out_right", "anna", "hall_left", "hall_right"]
+
+      init(_ graph: LiveGraph) throws {
+        let name = graph.server.name
+        player = try SignalPlayer(
+          name: "player", server: name, channels: PipeWireTests.tone(rate: 48000), repeats: true)
+        recorder = try SignalRecorder(
+          name: "others", server: name, channels: Self.own.count, capacityFrames: 480)
+        keys = try MIDISender(server: name)
+        player.start()
+      }
+
+      func connect(_ graph: LiveGraph) throws {
+        try #require(player.connect(to: try graph.microphones().map { "pinna:\($0)" }))
+        try #require(recorder.connect(from: Self.own.map { "pinna:\($0)" }))
+      }
+    }
+
+    /// Pinna with two feeds, connected at every kind of port.
+    func connectedGraph() throws -> (graph: LiveGraph, others: Others, connections: [String: [String]]) {
+      let graph = try LiveGraph(preset: "phone5", period: 256)
+      try #require(try graph.pinna("feed", "add", "anna", "--pattern", "cardioid").status == 0)
+      try #require(try graph.pinna("feed", "add", "hall", "--format", "stereo").status == 0)
+      let others = try Others(graph)
+      try others.connect(graph)
+      try graph.waitForLook()
+      let before = try connections(graph)
+      try #require(before.count == 11 && before.values.allSatisfy { $0.count == 1 }, "\(before)")
+      return (graph, others, before)
+    }
+
+    func connections(_ graph: LiveGraph) throws -> [String: [String]] {
+      try graph.ports("-c").filter { $0.key.hasPrefix("pinna:") }
+    }
+
+    /// Whether a take that was cut off has been finalised, and says why it ended.
+    func isFinalised(_ path: String, because cause: String) throws -> Bool {
+      let isWritten = waitUntil(seconds: 5) {
+        [path, path.replacing(".wav", with: ".json")].allSatisfy {
+          FileManager.default.fileExists(atPath: $0)
+        }
+      }
+      guard isWritten else { return false }
+      let sidecar = try TakeFiles.sidecar(path)
+      #expect(sidecar.events.contains { $0.what.contains(cause) }, "\(sidecar.events)")
+      return try TakeFiles.complaints(path) == [] && AudioClip(path: path).frames == sidecar.frames
+    }
+
     /// `make faults` restarts the daemon 20 times.
     @Test("R35: after restarts at random moments, also in takes, ports, setting and connections are back")
     func restarts() throws {
       let count = Int(Faults.number("PINNA_RESTARTS", quick: 3, heavy: 20))
-      let graph = try LiveGraph(preset: "phone5", period: 256)
-      var others: (player: SignalPlayer, recorder: SignalRecorder)?
-      func startOthers() throws {
-        let name = graph.server.name
-        others = (
-          try SignalPlayer(name: "player", server: name, channels: Self.tone(rate: 48000), repeats: true),
-          try SignalRecorder(name: "others", server: name, channels: 2, capacityFrames: 480)
-        )
-      }
-      func connections() throws -> [String: [String]] {
-        try graph.ports("-c").filter { $0.key.hasPrefix("pinna:") && $0.key != "pinna:control" }
-      }
-      try startOthers()
-      try #require(others!.player.connect(to: try graph.microphones().map { "pinna:\($0)" }))
-      try #require(others!.recorder.connect(from: ["pinna:out_left", "pinna:out_right"]))
-      try graph.waitForLook()
-      let before = try connections()
-      try #require(before.count == 7 && before.values.allSatisfy { $0.count == 1 }, "\(before)")
+      var (graph, others, before): (LiveGraph, Others?, [String: [String]]) = try connectedGraph()
       var noise = SeededNoise(seed: 35)
       var (ports, wires) = (Duration.zero, Duration.zero)
       var (takes, whole, settings) = (0, 0, 0)
       for round in 1...count {
         let pattern = round % 2 == 0 ? "cardioid" : "stereo"
         try #require(try graph.pinna("set", "--pattern", pattern, "--gain", "\(-round)").status == 0)
-        others!.player.start()
         let path = round % 2 == 0 ? nil : try graph.startTake()
         try others!.player.wait(frames: Int(noise.next() % 48_000))
         graph.killServer()
         if let path {
           takes += 1
-          let isWritten = waitUntil(seconds: 5) {
-            [path, path.replacing(".wav", with: ".json")].allSatisfy {
-              FileManager.default.fileExists(atPath: $0)
-            }
-          }
-          let sidecar = try TakeFiles.sidecar(path)
-          let isWhole = try TakeFiles.complaints(path) == [] && AudioClip(path: path).frames == sidecar.frames
-          #expect(isWritten && isWhole, "round \(round)")
-          #expect(sidecar.events.contains { $0.what.contains("the JACK server has gone") }, "round \(round)")
-          if isWritten, isWhole { whole += 1 }
+          let isWhole = try isFinalised(path, because: "the JACK server has gone")
+          #expect(isWhole, "round \(round)")
+          if isWhole { whole += 1 }
         }
         others = nil
         let up = try graph.restartServer(period: 256)
@@ -191,14 +224,19 @@ extension LiveTests {
           waitUntil(seconds: 10) { graph.hasPort("pinna:out_right") && graph.hasPort("pinna:top") },
           "round \(round): \(graph.program.errorText)")
         ports = max(ports, ContinuousClock.now - up)
-        try startOthers()
+        others = try Others(graph)
         let othersUp = ContinuousClock.now
-        try #require(try waitUntil(seconds: 10) { try connections() == before }, "round \(round)")
+        var found: [String: [String]] = [:]
+        let areBack = try waitUntil(seconds: 10) {
+          found = try connections(graph)
+          return found == before
+        }
+        try #require(areBack, "round \(round): \(found), not \(before)")
         wires = max(wires, ContinuousClock.now - othersUp)
         try #require(try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "running" })
         let status = try graph.status()
         let (isPattern, gain) = (status["polarPattern"] as? String == pattern, status["gainDB"] as? Double)
-        let isSame = isPattern && gain == Double(-round)
+        let isSame = isPattern && gain == Double(-round) && status["abandonedClients"] == nil
         #expect(isSame, "round \(round): \(status)")
         if isSame { settings += 1 }
       }
@@ -212,12 +250,70 @@ extension LiveTests {
       Faults.report(
         "R35", done: "settings back, takes whole", measured: "\(settings), \(whole)",
         limit: "\(count), \(takes)", kept: settings == count && whole == takes)
+      withExtendedLifetime(others) {}
+    }
+
+    @Test(
+      "R35: a node that another program destroys is there again, with setting and connections; takes are whole"
+    )
+    func destroyed() throws {
+      let count = Int(Faults.number("PINNA_RESTARTS", quick: 2, heavy: 10))
+      let (graph, others, before) = try connectedGraph()
+      let pipeWire = try #require(graph.pipeWire)
+      try #require(try graph.pinna("set", "--pattern", "cardioid", "--gain", "-6").status == 0)
+      var (wires, whole) = (Duration.zero, 0)
+      for round in 1...count {
+        let path = try graph.startTake()
+        try graph.waitForTake(frames: 12_000)
+        try pipeWire.destroy(node: "pinna")
+        let gone = ContinuousClock.now
+        var found: [String: [String]] = [:]
+        let areBack = try waitUntil(seconds: 10) {
+          found = try connections(graph)
+          return found == before
+        }
+        try #require(areBack, "round \(round): \(found); \(graph.program.errorText)")
+        wires = max(wires, ContinuousClock.now - gone)
+        let isWhole = try isFinalised(path, because: "another program has removed Pinna from the graph")
+        #expect(isWhole, "round \(round)")
+        if isWhole { whole += 1 }
+        try #require(try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "running" })
+        let status = try graph.status()
+        #expect(status["polarPattern"] as? String == "cardioid" && status["gainDB"] as? Double == -6)
+        #expect(status["abandonedClients"] as? Int == round)
+      }
+      #expect(wires < Faults.patience(.seconds(1)), "\(wires)")
+      Faults.report(
+        "R35", done: "node destroyed \(count) times in takes of three feeds: connections, slowest",
+        took: wires,
+        limit: .seconds(1))
+      Faults.report(
+        "R35", done: "takes whole", measured: "\(whole)", limit: "\(count)", kept: whole == count)
+      try #require(try graph.pinna("stop").status == 0)
+      // On a busy machine Pinna misses periods of an asynchronous server.
+      let status = graph.program.wait(seconds: 10)?.status
+      #expect(status == 0 || status == 7, "\(graph.program.errorText)")
+      withExtendedLifetime(others) {}
+    }
+
+    /// Where libjack is closed while its daemon ends, as both do when a user logs out.
+    @Test("Pinna that leaves while the daemon ends ends well")
+    func logout() throws {
+      for delay in stride(from: 0, through: Int(Faults.number("PINNA_LOGOUTS", quick: 4, heavy: 40)), by: 2) {
+        let (graph, others, _) = try connectedGraph()
+        kill(graph.program.pid, SIGTERM)
+        try others.player.wait(frames: delay * 48)
+        kill(graph.server.pid, SIGTERM)
+        let outcome = graph.program.wait(seconds: 10)
+        #expect(outcome.map { $0.status >= 0 } ?? false, "\(delay) ms: \(outcome as Any)")
+        withExtendedLifetime(others) {}
+      }
     }
 
     /// A null node stands for a USB array.
     @Test(
       "R12: an array that is unplugged and plugged in again is connected again, live and in a take, which says so",
-      arguments: [false, true])
+      needsPorts, arguments: [false, true])
     func unplugged(inTake: Bool) throws {
       let graph = try LiveGraph(preset: "phone5", period: 256, options: ["--connect-from", "Array"])
       let pipeWire = try #require(graph.pipeWire)
@@ -260,7 +356,9 @@ extension LiveTests {
       }
     }
 
-    @Test("--virtual-microphone offers the outputs as a source, which goes with Pinna, however that ends")
+    @Test(
+      "--virtual-microphone offers the outputs as a source, which goes with Pinna, however that ends",
+      needsPorts)
     func virtualMicrophone() throws {
       let graph = try LiveGraph(
         preset: "phone5", period: 256, options: ["--virtual-microphone", "Pinna Stereo"],

@@ -2,6 +2,10 @@
 // server. Periods follow each other on a virtual clock, some times as fast as sound. None is ever missed, however busy the
 // machine is. Clients are told that this is freewheel, unless a test shows what Pinna does in time.
 //
+// With the property pipewire=1 it is PipeWire's libjack, faults included (1.4.2): who closes a client with connections after
+// the server has died, or asks something of one that was destroyed from outside, is ended with a word; and the first
+// period's length is told by the thread of the process callback.
+//
 // PINNA_OFFLINE names a folder. There, a test sends commands to the socket graph.sock (`command`), and a file called
 // "down" means that no server is running; one called "client-NAME", that another program has that name. PINNA_OFFLINE_GRAPH has the graph's first properties, as "name=number ...".
 #define _GNU_SOURCE
@@ -20,13 +24,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_CLIENTS = 16, MAX_PORTS = 2048, MAX_WIRES = 4096, MAX_FRAMES = 8192, MAX_EVENTS = 64, MAX_RECORDED = 8, NAME = 320 };
+enum { MAX_CLIENTS = 64, MAX_PORTS = 2048, MAX_WIRES = 4096, MAX_FRAMES = 8192, MAX_EVENTS = 64, MAX_RECORDED = 8, NAME = 320 };
 
 struct event { uint8_t bytes[512]; size_t size; };
 struct midi { uint32_t count; struct event events[MAX_EVENTS]; };
 
 struct _jack_port {
-  int id, flags, is_midi, is_used;
+  int id, flags, is_midi, is_used, was_connected;
   jack_client_t *owner; // NULL for ports that the graph has by itself.
   char name[NAME], alias[2][NAME];
   jack_latency_range_t latency[2];
@@ -35,7 +39,8 @@ struct _jack_port {
 };
 
 struct _jack_client {
-  int is_used, is_active;
+  // In PipeWire: lost with its server; destroyed from outside; ports that the dead server had connected.
+  int is_used, is_active, is_orphan, is_destroyed, connected_ports;
   char name[NAME];
   pthread_t thread;
   JackProcessCallback process; void *process_context;
@@ -48,12 +53,15 @@ struct _jack_client {
   JackPortConnectCallback connection; void *connection_context;
   JackInfoShutdownCallback shutdown; void *shutdown_context;
   JackThreadInitCallback thread_init; void *thread_init_context;
+  JackClientRegistrationCallback client_registration; void *client_registration_context;
 };
 
 static struct _jack_client clients[MAX_CLIENTS];
 static struct _jack_port ports[MAX_PORTS];
 static struct { jack_port_t *from, *to; } wires[MAX_WIRES];
 static int wire_count, is_started, is_listening, is_dead, is_rolling, is_frozen;
+static int is_pipewire, last_period;
+static jack_client_t *joining; // Waits in jack_activate until the driver has told it the period.
 static int period = 128, rate = 48000, speed = 8, load = 1, freewheels = 1;
 // Whether the graph does as PipeWire: it changes its period after it has said so, and tells that all ports went and came
 // back. Then, the next period.
@@ -240,8 +248,9 @@ static void run_period(void) {
     pthread_mutex_unlock(&graph);
     return;
   }
-  // As in jackd2, by the length of the period that begins.
-  frame_time += (uint32_t)period + skip;
+  // As in jackd2, by the length of the period that begins; in PipeWire it is the place of the period's first frame.
+  frame_time += (uint32_t)(is_pipewire ? last_period : period) + skip;
+  last_period = period;
   skip = 0;
   play_sound();
   for (int c = 0; c < MAX_CLIENTS; c++) {
@@ -277,6 +286,12 @@ static void *drive(void *unused) {
           clients[c].thread_init(clients[c].thread_init_context);
           is_first = 0;
         }
+    jack_client_t *new = __atomic_load_n(&joining, __ATOMIC_ACQUIRE);
+    if (new) {
+      if (new->thread_init) new->thread_init(new->thread_init_context);
+      if (new->period) new->period((jack_nframes_t)period, new->period_context);
+      __atomic_store_n(&joining, NULL, __ATOMIC_RELEASE);
+    }
     run_period();
     // Late periods are not made up for: the virtual clock is slower then.
     struct timespec now;
@@ -358,8 +373,49 @@ static void run_frames(uint32_t count) {
   pthread_mutex_unlock(&graph);
 }
 
+// Ends the process as glibc does when memory is freed twice.
+static void end_process(const char *words) {
+  fprintf(stderr, "%s\n", words);
+  abort();
+}
+
+static void lose_clients(void) {
+  pthread_mutex_lock(&graph);
+  for (int c = 0; c < MAX_CLIENTS; c++) clients[c].is_orphan |= clients[c].is_used;
+  for (int at = 0; at < wire_count; at++) wires[at].from->was_connected = wires[at].to->was_connected = 1;
+  for (int p = 0; p < MAX_PORTS; p++)
+    if (ports[p].is_used && ports[p].was_connected && ports[p].owner) ports[p].owner->connected_ports++;
+  pthread_mutex_unlock(&graph);
+}
+
+// Another program destroys the node of a client, which PipeWire does not tell it but by the end of its name and ports.
+static void destroy(const char *name) {
+  pthread_mutex_lock(&requests);
+  for (int c = 0; c < MAX_CLIENTS; c++) {
+    jack_client_t *client = &clients[c];
+    if (!client->is_used || client->is_destroyed || strcmp(client->name, name)) continue;
+    pthread_mutex_lock(&graph);
+    client->is_active = 0;
+    client->is_destroyed = 1;
+    pthread_mutex_unlock(&graph);
+    TELL(client_registration, name, 0);
+    for (int p = 0; p < MAX_PORTS; p++) {
+      if (!ports[p].is_used || ports[p].owner != client) continue;
+      for (int at = wire_count - 1; at >= 0; at--)
+        if (at < wire_count && (wires[at].from == &ports[p] || wires[at].to == &ports[p]))
+          set_wire(wires[at].from, wires[at].to, 0);
+      pthread_mutex_lock(&graph);
+      ports[p].is_used = 0;
+      pthread_mutex_unlock(&graph);
+      TELL(registration, (jack_port_id_t)p, 0);
+    }
+  }
+  pthread_mutex_unlock(&requests);
+}
+
 static void die(const char *reason) {
   if (__atomic_exchange_n(&is_dead, 1, __ATOMIC_ACQ_REL)) return;
+  if (is_pipewire) lose_clients();
   for (int c = 0; c < MAX_CLIENTS; c++)
     if (clients[c].is_used && clients[c].shutdown)
       clients[c].shutdown(JackFailure, reason, clients[c].shutdown_context);
@@ -384,6 +440,7 @@ static void command(char *text, char *answer, size_t size) {
   for (char *rest = text, *part; count < MAX_RECORDED + 2 && (part = strsep(&rest, "\t"));) word[count++] = part;
   snprintf(answer, size, "done");
   if (!strcmp(word[0], "die")) die(word[1]);
+  else if (!strcmp(word[0], "destroy")) destroy(word[1]);
   else if (!strcmp(word[0], "period")) set_period(atoi(word[1]));
   else if (!strcmp(word[0], "rate")) {
     pthread_mutex_lock(&requests);
@@ -451,7 +508,9 @@ static void add_physical(const char *stem, int count, int flags) {
 static void forget_server(void) {
   pthread_join(driver, NULL);
   for (int p = 0; p < MAX_PORTS; p++)
-    if (!ports[p].owner) ports[p].is_used = 0;
+    if (!ports[p].owner || ports[p].owner->is_orphan) ports[p].is_used = 0;
+  for (int c = 0; c < MAX_CLIENTS; c++)
+    if (clients[c].is_orphan) clients[c].is_used = clients[c].is_active = 0;
   is_dead = is_started = wire_count = is_rolling = 0;
   frame_time = transport_frame = 0;
 }
@@ -467,6 +526,7 @@ static void start(void) {
     sscanf(part, "rate=%d", &rate);
     sscanf(part, "speed=%d", &speed);
     sscanf(part, "freewheel=%d", &freewheels);
+    sscanf(part, "pipewire=%d", &is_pipewire);
     sscanf(part, "captures=%d", &captures);
     sscanf(part, "playbacks=%d", &playbacks);
   }
@@ -489,7 +549,7 @@ static void await_server(void) {
 static int is_taken(const char *name) {
   char file[NAME + 8];
   for (int c = 0; c < MAX_CLIENTS; c++)
-    if (clients[c].is_used && !strcmp(clients[c].name, name)) return 1;
+    if (clients[c].is_used && !clients[c].is_destroyed && !strcmp(clients[c].name, name)) return 1;
   snprintf(file, sizeof file, "client-%s", name);
   return !access(folder_file(file), F_OK);
 }
@@ -507,7 +567,7 @@ jack_client_t *jack_client_open(const char *name, jack_options_t options, jack_s
     *status = 0;
     if (is_taken(name)) *status = JackNameNotUnique; // PipeWire does not set JackFailure.
     for (int c = 0; c < MAX_CLIENTS && !*status && !client; c++)
-      if (!clients[c].is_used) client = &clients[c];
+      if (!clients[c].is_used && !clients[c].is_orphan) client = &clients[c];
   }
   if (client) {
     memset(client, 0, sizeof *client);
@@ -519,8 +579,15 @@ jack_client_t *jack_client_open(const char *name, jack_options_t options, jack_s
   return client;
 }
 
+// PipeWire's libjack has no node then, and uses it.
+static void demand_node(jack_client_t *client) {
+  if (client->is_destroyed) end_process("Segmentation fault: the client has no node");
+}
+
 int jack_client_close(jack_client_t *client) {
   await_server();
+  demand_node(client);
+  if (client->connected_ports) end_process("double free or corruption (out)");
   pthread_mutex_lock(&requests);
   pthread_mutex_lock(&graph);
   client->is_active = 0;
@@ -528,9 +595,10 @@ int jack_client_close(jack_client_t *client) {
   client->registration = NULL;
   client->connection = NULL;
   client->latency = NULL;
+  client->client_registration = NULL;
   for (int p = 0; p < MAX_PORTS; p++)
     if (ports[p].is_used && ports[p].owner == client) remove_port(&ports[p]);
-  client->is_used = 0;
+  client->is_used = client->is_orphan = 0;
   pthread_mutex_unlock(&requests);
   return 0;
 }
@@ -539,7 +607,10 @@ int jack_activate(jack_client_t *client) {
   await_server();
   if (__atomic_load_n(&is_dead, __ATOMIC_ACQUIRE)) return -1;
   pthread_mutex_lock(&requests);
-  if (client->period) client->period((jack_nframes_t)period, client->period_context);
+  if (is_pipewire) {
+    __atomic_store_n(&joining, client, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&joining, __ATOMIC_ACQUIRE) && !is_dead) usleep(100);
+  } else if (client->period) client->period((jack_nframes_t)period, client->period_context);
   if (client->freewheel) client->freewheel(freewheels, client->freewheel_context);
   pthread_mutex_lock(&graph);
   client->is_active = 1;
@@ -569,6 +640,7 @@ SETTER(jack_set_latency_callback, JackLatencyCallback, latency)
 SETTER(jack_set_port_registration_callback, JackPortRegistrationCallback, registration)
 SETTER(jack_set_port_connect_callback, JackPortConnectCallback, connection)
 SETTER(jack_set_thread_init_callback, JackThreadInitCallback, thread_init)
+SETTER(jack_set_client_registration_callback, JackClientRegistrationCallback, client_registration)
 void jack_on_info_shutdown(jack_client_t *client, JackInfoShutdownCallback callback, void *context) {
   client->shutdown_context = context;
   client->shutdown = callback;
@@ -581,11 +653,17 @@ void jack_set_info_function(void (*function)(const char *)) { (void)function; }
 
 // MARK: libjack: the graph
 
-const char *jack_get_version_string(void) { return "offline"; }
+const char *jack_get_version_string(void) {
+  const char *properties = getenv("PINNA_OFFLINE_GRAPH");
+  return properties && strstr(properties, "pipewire=1") ? "3.1.4.2 (using PipeWire 1.4.2, offline)" : "offline";
+}
+char *jack_get_client_name(jack_client_t *client) { return client->name; }
 void jack_free(void *memory) { free(memory); }
-int jack_is_realtime(jack_client_t *client) { return (void)client, 0; }
+int jack_is_realtime(jack_client_t *client) { return (void)client, is_pipewire; }
 float jack_cpu_load(jack_client_t *client) { return (void)client, (float)load; }
-jack_native_thread_t jack_client_thread_id(jack_client_t *client) { return (void)client, driver; }
+jack_native_thread_t jack_client_thread_id(jack_client_t *client) {
+  return is_pipewire && !client->is_active ? 0 : driver; // As in 1.6.
+}
 jack_nframes_t jack_get_buffer_size(jack_client_t *client) { return (void)client, (jack_nframes_t)period; }
 jack_nframes_t jack_get_sample_rate(jack_client_t *client) { return (void)client, (jack_nframes_t)rate; }
 jack_nframes_t jack_last_frame_time(const jack_client_t *client) { return (void)client, frame_time; }
@@ -637,12 +715,14 @@ jack_port_t *jack_port_register(
   (void)size;
   char full[NAME];
   await_server();
+  demand_node(client);
   snprintf(full, NAME, "%.150s:%.150s", client->name, name);
   return is_dead ? NULL : add_port(client, full, (int)flags, !strcmp(type, JACK_DEFAULT_MIDI_TYPE));
 }
 int jack_port_unregister(jack_client_t *client, jack_port_t *port) {
-  (void)client;
   await_server();
+  demand_node(client);
+  if (is_dead && port->was_connected) client->connected_ports--, port->was_connected = 0;
   if (!is_dead) remove_port(port);
   return 0;
 }

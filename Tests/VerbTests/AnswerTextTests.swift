@@ -17,6 +17,7 @@ import pinna
       weak: it is omnidirectional below 200 Hz
       2 microphones at 48000 Hz, period 64, latency 64 frames, 1 xrun, load 12.2 %
       the JACK server runs no periods: nothing is heard or recorded until it does
+      other programs removed Pinna from the graph 2 times; libjack keeps some memory of each until Pinna ends
       nothing is heard: the outputs are muted; pinna set --mute off
       MIDI from keys:out: bank evening, 2 controllers
       feed anna: Front, cardioid at 60°, rolled by 20°, turned by -15°, following look (12°, 4° up), -6 dB, high-pass 80 Hz, muted; port anna; weak: it hears behind; not heard: there is no port

@@ -69,9 +69,10 @@ extension CancelAnswer {
 
 extension StatusReport: SettingReport {
   package var text: String {
+    let graph = [serverText, abandonedText, silence.map { "nothing is heard: " + $0.printable }, midiText]
     let lines =
       ["\(stateText); \(settingText)"] + (weak.map { ["weak: " + $0.printable] } ?? []) + [engineText]
-      + [serverText, silence.map { "nothing is heard: " + $0.printable }, midiText].compactMap(\.self)
+      + graph.compactMap(\.self)
     return
       (lines + (feeds ?? []).map { "feed " + $0.text(with: tracker) } + levelLines + fallbackLines
       + warnings.map { "warning: " + $0.printable } + takeLines
@@ -104,6 +105,13 @@ extension StatusReport: SettingReport {
     case .joining: "Pinna is joining the JACK graph: its filters and ports are being prepared"
     case .stalled: "the JACK server runs no periods: nothing is heard or recorded until it does"
     case .unusable: "Pinna cannot use the JACK server with its present settings"
+    }
+  }
+
+  /// Nil if there is none.
+  private var abandonedText: String? {
+    abandonedClients.map {
+      "other programs removed Pinna from the graph \("time".counted($0)); libjack keeps some memory of each until Pinna ends"
     }
   }
 

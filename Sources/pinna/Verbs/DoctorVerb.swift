@@ -70,20 +70,24 @@ private struct Examination {
         library, Self.server(arguments["--server"]), pipeWire,
         named: arguments["--server"] ?? environment["JACK_DEFAULT_SERVER"] ?? "default")
       + [.sockets(in: sockets, fault: Self.fault(ofSockets: sockets))]
-      + [Self.sound(of: name)].compactMap(\.self)
+      + Self.findings(ofPinna: name)
       + (dump?.findings(cards) ?? [])
       + DiskState.findings(DiskState.measured { TakeFolder(path: typed).path })
   }
 
-  /// Whether something is heard of a running Pinna; nil if none answers.
-  private static func sound(of name: String) -> Finding? {
+  /// Whether something is heard of a running Pinna, and whether other programs removed it; empty if none answers.
+  private static func findings(ofPinna name: String) -> [Finding] {
     guard let answer = try? ControlClient(name: name).request(OSCMessage("/pinna/status"), seconds: 2),
       answer.status == .done, let status: StatusReport = try? answer.document()
-    else { return nil }
-    guard let (reason, remedy) = status.silenceFound else {
-      return .ok("sound of \(name)", "microphones have a signal, and outputs are connected")
+    else { return [] }
+    let sound =
+      status.silenceFound.map { reason, remedy in
+        Finding.warning("sound of \(name)", reason, because: "nothing is heard", remedy: remedy)
+      } ?? .ok("sound of \(name)", "microphones have a signal, and outputs are connected")
+    let removals = status.abandonedClients.map {
+      Finding.removals($0, of: JackConnection.mostAbandonedClients)
     }
-    return .warning("sound of \(name)", reason, because: "nothing is heard", remedy: remedy)
+    return [sound] + (removals.map { [$0] } ?? [])
   }
 
   private static func server(_ name: String?) -> ServerState {

@@ -182,7 +182,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   /// The server's; a test may change it.
   var sampleRate: Int
   var isRetired: Bool { engine?.isRetired ?? false }
-  var lossReason: String?
+  var loss: ClientLoss?
   private(set) var periodsRun = 0
   /// Whether the server's transport rolls; a test may change it.
   var isRolling = false
@@ -399,7 +399,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   }
 
   func run(periods count: Int) {
-    guard let engine, lossReason == nil else { return }
+    guard let engine, loss == nil else { return }
     for _ in 0..<count {
       engine.isRolling = isRolling
       runFeeds(isRecording: engine.isRecording)

@@ -132,7 +132,7 @@ extension Rig.SentRequest {
     settle(rig)
     #expect(rig.processor.inForce.device.name == "b")
     #expect(rig.world.client?.audibleFeeds["anna"]?.selection.polarPattern == .cardioid)
-    rig.world.client?.lossReason = "it was killed"
+    rig.world.client?.loss = .server("it was killed")
     rig.run(periods: 1)
     rig.world.client?.endClosing()
     rig.advance(.seconds(1))

@@ -265,7 +265,7 @@ import Testing
       rig.open(take)
       #expect(rig.processor.state.kind == .startingTake)
       if end == "record stop and server" { rig.stopTake() }
-      if end == "stop" { rig.stop() } else { rig.world.client?.lossReason = "it was killed" }
+      if end == "stop" { rig.stop() } else { rig.world.client?.loss = .server("it was killed") }
       rig.advance(.milliseconds(1100))
       #expect(take.isDiscarded && rig.processor.takes.closing.isEmpty && start.status != .done, "\(end)")
     }

@@ -139,7 +139,7 @@ struct RandomSequence {
       guard noise.next() % 8 == 0 else { return false }
       ask { rig, _ in rig.stop() }
     case .period, .periods:
-      guard let client, client.engine != nil, client.lossReason == nil else { return false }
+      guard let client, client.engine != nil, client.loss == nil else { return false }
       client.run(periods: event == .period ? 1 : 5)
     case .openSucceeds, .openAtOtherRate, .openFails, .openFindsNoServer:
       guard world.opening != nil else { return false }
@@ -179,7 +179,7 @@ struct RandomSequence {
       guard let player = world.players.first(where: \.isWanted) else { return false }
       if event == .playerOpens { player.open() } else { player.phase = .failed(TakeError("no such file")) }
     case .playbackRunsOut:
-      guard let client, client.lossReason == nil, let engine = client.engine, engine.isPlaying else {
+      guard let client, client.loss == nil, let engine = client.engine, engine.isPlaying else {
         return false
       }
       try? engine.push(.endPlayback, fromReserve: true)
@@ -213,10 +213,10 @@ struct RandomSequence {
       guard let probe = world.probes.last, probe.result == nil else { return false }
       probe.finish(.success(event == .newClientRuns))
     case .serverGoes:
-      guard let client, client.lossReason == nil, noise.next() % 8 == 0 else { return false }
-      client.lossReason = "it was killed"
+      guard let client, client.loss == nil, noise.next() % 8 == 0 else { return false }
+      client.loss = noise.next() % 2 == 0 ? .server("it was killed") : .removed
     case .rateChanges:
-      guard let client, client.lossReason == nil, noise.next() % 4 == 0 else { return false }
+      guard let client, client.loss == nil, noise.next() % 4 == 0 else { return false }
       client.sampleRate = client.sampleRate == 48000 ? 44100 : 48000
     case .requesterGoes:
       guard let request = unanswered.last else { return false }
@@ -296,7 +296,7 @@ struct RandomSequence {
       if round % 8 == 4, processor.state.take != nil { unanswered.append(rig.stopTake()) }
       if round % 8 == 4, processor.state.kind == .playing { unanswered.append(rig.stopPlayback()) }
       // The unusable server makes room for a usable one.
-      if processor.state.kind == .unusable { world.client?.lossReason = "it was stopped" }
+      if processor.state.kind == .unusable { world.client?.loss = .server("it was stopped") }
       processor.poll()
       try check(step + round)
       let isAtRest =

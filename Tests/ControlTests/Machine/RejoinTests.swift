@@ -163,6 +163,24 @@ import Testing
     #expect(rig.warnings.last?.contains("the JACK server is back") ?? false, "\(rig.warnings)")
   }
 
+  @Test("a client that another program removes is closed, a take ends, and another client joins at once")
+  func removed() throws {
+    let rig = Rig.live()
+    let take = rig.record()
+    let client = rig.world.client!
+    client.loss = .removed
+    rig.processor.poll()
+    #expect(rig.processor.state.kind == .leaving && client.closing != nil)
+    #expect(rig.processor.serverState == .joining)
+    let cause = "another program has removed Pinna from the graph"
+    #expect(take.isAbandoned && take.events.last?.contains(cause) ?? false, "\(take.events)")
+    #expect(rig.warnings.last == "\(cause); Pinna joins the graph again", "\(rig.warnings)")
+    rig.finish(take)
+    join(rig)
+    #expect(rig.processor.state.kind == .live && rig.world.client !== client)
+    #expect(rig.world.client!.audibleSetting == rig.processor.inForce)
+  }
+
   @Test("with --no-reconnect, joining again is no loss; a server that ends meanwhile is")
   func withoutReconnection() {
     for isGone in [false, true] {

@@ -191,7 +191,7 @@ final class Rig {
   }
 
   func killServer() {
-    world.client?.lossReason = "it was killed"
+    world.client?.loss = .server("it was killed")
     processor.poll()
   }
 

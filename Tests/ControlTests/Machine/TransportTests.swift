@@ -143,7 +143,7 @@ import Testing
     for end in ["server", "rate", "stop"] {
       let (rig, take, _) = armed()
       switch end {
-      case "server": rig.world.client?.lossReason = "it was killed"
+      case "server": rig.world.client?.loss = .server("it was killed")
       case "rate": rig.world.client?.sampleRate = 44100
       default: rig.stop()
       }

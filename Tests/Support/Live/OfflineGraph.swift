@@ -28,17 +28,18 @@ public final class OfflineGraph: PinnaGraph {
   ///   - speed: of the virtual clock, in seconds per second.
   ///   - inFreewheel: whether Pinna takes it for freewheel: then its callback waits while the disk takes no more, and
   ///     frames take no time.
+  ///   - isPipeWire: whether it is PipeWire, with the faults of its libjack.
   public init(
     preset: String, sampleRate: Int = 48000, period: Int = 128, home: PinnaHome? = nil,
     options: [String] = [], environment: [String: String] = [:], captures: Int = 0, playbacks: Int = 0,
-    speed: Int = 8, inFreewheel: Bool = true
+    speed: Int = 8, inFreewheel: Bool = true, isPipeWire: Bool = false
   ) throws {
     let home = try home ?? PinnaHome()
     self.home = home
     (self.sampleRate, self.period, self.captures) = (sampleRate, period, captures)
     server = try OfflineServer(
       home: home, sampleRate: sampleRate, period: period, captures: captures, playbacks: playbacks,
-      speed: speed, inFreewheel: inFreewheel)
+      speed: speed, inFreewheel: inFreewheel, isPipeWire: isPipeWire)
     arguments = ["--server", server.name, "--preset", preset] + options
     self.environment = server.environment.merging(environment) { $1 }
     program = try home.start(arguments, self.environment)

@@ -18,10 +18,11 @@ public struct OfflineServer {
   ///   - captures, playbacks: the graph's physical ports.
   ///   - speed: of the virtual clock, in seconds per second.
   ///   - inFreewheel: whether clients are told that there is no deadline.
+  ///   - isPipeWire: whether it is PipeWire, with the faults of its libjack.
   ///   - isRunning: whether there is a server from the start.
   public init(
     home: PinnaHome, sampleRate: Int = 48000, period: Int = 128, captures: Int = 0, playbacks: Int = 0,
-    speed: Int = 8, inFreewheel: Bool = true,
+    speed: Int = 8, inFreewheel: Bool = true, isPipeWire: Bool = false,
     isRunning: Bool = true
   ) throws {
     let number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
@@ -32,7 +33,7 @@ public struct OfflineServer {
       "LD_LIBRARY_PATH": try Self.library.get(), "PINNA_OFFLINE": folder,
       "PINNA_OFFLINE_GRAPH":
         "period=\(period) rate=\(sampleRate) speed=\(speed) captures=\(captures) playbacks=\(playbacks) "
-        + "freewheel=\(inFreewheel ? 1 : 0)",
+        + "freewheel=\(inFreewheel ? 1 : 0) pipewire=\(isPipeWire ? 1 : 0)",
     ]
     if !isRunning { try write("down") }
   }
@@ -99,6 +100,9 @@ public struct OfflineServer {
   public func peers(of port: String) throws -> [String] {
     try connections().compactMap { $0[0] == port ? $0[1] : $0[1] == port ? $0[0] : nil }.sorted()
   }
+
+  /// Destroys a client's node, as another program may in PipeWire.
+  public func destroy(_ client: String) throws { try command("destroy", client) }
 
   // MARK: Other programs
 

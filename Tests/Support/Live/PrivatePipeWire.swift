@@ -106,13 +106,21 @@ public final class PrivatePipeWire: TestServer {
 
   /// Sends a command to a node, as session managers do: `Pause`, `Suspend`, `Start`.
   public func command(_ command: String, toNode name: String) throws {
+    let outcome = try run("pw-cli", "send-command", number(ofNode: name), command, "{}")
+    guard outcome.status == 0 else { throw SupportError("pw-cli: \(outcome)") }
+  }
+
+  /// Destroys a client's node, and not the client.
+  public func destroy(node name: String) throws {
+    let outcome = try run("pw-cli", "destroy", number(ofNode: name))
+    guard outcome.status == 0 else { throw SupportError("pw-cli: \(outcome)") }
+  }
+
+  private func number(ofNode name: String) throws -> String {
     var node: Substring?
     for line in try run("pw-cli", "ls", "Node").output.split(separator: "\n") {
       if line.hasPrefix("\tid ") { node = line.dropFirst(4).prefix { $0.isNumber } }
-      guard line.hasSuffix("node.name = \"\(name)\""), let node else { continue }
-      let outcome = try run("pw-cli", "send-command", String(node), command, "{}")
-      guard outcome.status == 0 else { throw SupportError("pw-cli: \(outcome)") }
-      return
+      if line.hasSuffix("node.name = \"\(name)\""), let node { return String(node) }
     }
     throw SupportError("PipeWire has no node \(name)")
   }
