@@ -20,6 +20,7 @@ public final class ArrayClient: Sendable {
 
   package let connection: JackConnection
   let trampoline: Trampoline
+  private let history: GraphHistory
   let left: PortHandle
   let right: PortHandle
   let control: PortHandle
@@ -57,22 +58,36 @@ public final class ArrayClient: Sendable {
     let shared = SharedState()
     let trampoline = Trampoline(times: times)
     var listener = JackConnection.Listener()
+    let history = GraphHistory()
     listener.periodChanged = { frames in
+      history.note(.period)
       let ports = shared.values.withLock { $0.ports }
       ports?.engine.prepare(period: frames)
     }
-    listener.sampleRateChanged = onSampleRate
-    listener.freewheel = { trampoline.freewheeling.store($0, ordering: .relaxed) }
+    listener.sampleRateChanged = { rate in
+      history.note(.period)
+      onSampleRate(rate)
+    }
+    listener.freewheel = { isOn in
+      history.note(.freewheel, isFreewheel: isOn)
+      guard trampoline.freewheeling.exchange(isOn, ordering: .relaxed) != isOn else { return }
+      trampoline.freewheelChanges.wrappingAdd(1, ordering: .relaxed)
+      onGraphChange()
+    }
     listener.latency = { mode in
       shared.values.withLock { Self.reportLatency(mode, $0, trampoline) }
     }
     listener.lost = onLoss
-    listener.graphChanged = onGraphChange
+    listener.graphChanged = {
+      history.note(.graph)
+      onGraphChange()
+    }
     listener.portRegistered = { name in
       shared.values.withLock { if $0.newPorts.count < SharedState.maxNewPorts { $0.newPorts.insert(name) } }
     }
     let connection = try JackConnection(name: name, server: server, listener: listener)
     self.connection = connection
+    self.history = history
     self.trampoline = trampoline
     trampoline.follow(
       connection.client, sampleRate: connection.sampleRate,
@@ -251,6 +266,11 @@ public final class ArrayClient: Sendable {
   public var isServerGone: Bool { connection.isServerGone }
   /// Number of callbacks of this client so far; constant while the graph is stalled.
   public var periodsRun: Int { trampoline.periodsRun }
+  /// Why the server left this client out at some time; nil where only the machine or this process can have been too slow, as
+  /// always with jackd, which leaves out nobody else.
+  public var explanations: GraphHistory? { JackLibrary.isPipeWire ? history : nil }
+  /// How often the server went over to freewheel, or back.
+  public var freewheelChanges: Int { trampoline.freewheelChanges.load(ordering: .relaxed) }
   /// Whether the server is in freewheel mode, or about to enter it.
   public var isFreewheeling: Bool { trampoline.freewheeling.load(ordering: .relaxed) }
   /// Number of clients of this process that libjack keeps, because closing them would end the process.

@@ -16,6 +16,8 @@ final class Trampoline: @unchecked Sendable {
   private let returned = Atomic<Int>(0)
   let isActive = Atomic<Bool>(false)
   let freewheeling = Atomic<Bool>(false)
+  /// How often the server went over to freewheel, or back.
+  let freewheelChanges = Atomic<Int>(0)
   /// Number of times that the server ran periods without calling Pinna.
   private let missed = Atomic<Int>(0)
   let outputs = Mutex<[PortHandle]>([])
@@ -97,11 +99,8 @@ final class Trampoline: @unchecked Sendable {
 
   @_noLocks @_noAllocation
   private func timing(_ frames: Int, of client: OpaquePointer) -> Timing {
+    let isFreewheeling = freewheeling.load(ordering: .relaxed)
     var before = RealtimeCalls.microseconds()
-    if freewheeling.load(ordering: .relaxed) {
-      timeline.forget()
-      return Timing(microseconds: before)
-    }
     var frameTime = RealtimeCalls.frameTime(client)
     var now = RealtimeCalls.microseconds()
     // The two readings must be simultaneous: read them again if the thread was preempted in between.
@@ -112,7 +111,8 @@ final class Trampoline: @unchecked Sendable {
       now = RealtimeCalls.microseconds()
       tries &-= 1
     }
-    return timeline.advance(frameTime: frameTime, microseconds: now, frames: frames)
+    return timeline.advance(
+      frameTime: frameTime, microseconds: now, frames: frames, isFreewheeling: isFreewheeling)
   }
 
   /// In freewheel mode there is no deadline: waits for the disk thread, 5 s at most, rather than lose frames; and for

@@ -52,6 +52,7 @@ final class JackAudioClient: AudioClient {
   var loss: ClientLoss? { clientLoss.withLock { $0 } }
   var isRetired: Bool { inUse.withLock { $0?.engine.isRetired ?? false } }
   var periodsRun: Int { array.periodsRun }
+  var freewheelChanges: Int { array.freewheelChanges }
   var capturePorts: [String] { array.physicalCapturePorts }
 
   var readings: Readings {
@@ -115,7 +116,10 @@ final class JackAudioClient: AudioClient {
       plan: TakePlan(
         outputs: feeds.contains(Feed.main) ? setting.selection.polarPattern.outputs : 0, feeds: recorded,
         sampleRate: used.filters.bank.sampleRate, options: takeOptions,
-        setup: TakeSetup(setting, used.filters.bank, pinna: options.name), preRoll: used.engine.preRoll))
+        setup: TakeSetup(setting, used.filters.bank, pinna: options.name), preRoll: used.engine.preRoll,
+        explain: array.explanations.map { history in
+          { @Sendable (time: Range<Int>) in history.cause(of: time) }
+        }))
   }
 
   // MARK: Engines

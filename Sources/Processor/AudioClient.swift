@@ -79,6 +79,8 @@ package protocol AudioClient: AnyObject, Sendable {
   var isRetired: Bool { get }
   /// Number of callbacks so far.
   var periodsRun: Int { get }
+  /// How often the server went over to freewheel, or back; it begins outside it.
+  var freewheelChanges: Int { get }
   var readings: Readings { get }
   /// Of the outputs over 300 ms, or `OutputTap.capacity` frames if that is less, from −1 to 1; nil while one is silent.
   var correlation: Float? { get }

@@ -18,6 +18,7 @@ extension Processor {
       return
     }
     for report in client.drainGraphReports() { handle(report) }
+    noteFreewheel(client)
     if !changesAwaitingConnections.isEmpty { answerConnectedChanges(upTo: graph.checkNumber) }
     guard world.now >= nextGraphCheck else { return }
     watchPeriodCount(client)
@@ -71,6 +72,16 @@ extension Processor {
       warn(sentence)
       notifyAndRecord(.serverResumed, sentence)
     case nil: break
+    }
+  }
+
+  /// Notes in a take that the server went over to freewheel, or back.
+  private func noteFreewheel(_ client: any AudioClient) {
+    let changes = client.freewheelChanges
+    defer { freewheelChanges = changes }
+    guard let take = state.take?.take, changes > freewheelChanges else { return }
+    for number in max(freewheelChanges + 1, changes - 9)...changes {
+      take.note(number % 2 == 1 ? "the server went over to freewheel" : "the server ended freewheel")
     }
   }
 

@@ -59,6 +59,8 @@ package final class Processor {
   private var restBegin: ContinuousClock.Instant
   /// When to check connections and levels next.
   var nextGraphCheck: ContinuousClock.Instant
+  /// Of the client, at the last look.
+  var freewheelChanges = 0
   var nextProgress: ContinuousClock.Instant
   private var lastPoll: ContinuousClock.Instant
   /// No deadline passes before this instant. Set after this process was suspended: replies may be queued.

@@ -91,15 +91,19 @@ extension Engine {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func recordLostTime(_ timing: Timing) {
-    guard timing.skippedFrames > 0 || timing.pausedMicroseconds > 0 else { return }
-    guard case .recording(_, let ring) = state.pointee.take else { return resetPreRolls() }
+    guard timing.skippedFrames > 0 || timing.pausedMicroseconds > 0 || timing.isUncounted else { return }
+    guard case .recording(_, let ring) = state.pointee.take else {
+      if timing.skippedFrames > 0 || timing.pausedMicroseconds > 0 { resetPreRolls() }
+      return
+    }
     if timing.pausedMicroseconds > 0 {
       ring._withUnsafeGuaranteedRef { $0.pause(microseconds: timing.pausedMicroseconds) }
     }
+    if timing.isUncounted { ring._withUnsafeGuaranteedRef { $0.skipUncounted(at: timing.microseconds) } }
     // A transport that has stopped meanwhile tells by its position how far it rolled.
     let endsHere = state.pointee.takeFollowsTransport && !timing.transport.isRolling
     let skipped = endsHere ? missedTransport(timing) ?? timing.skippedFrames : timing.skippedFrames
-    if skipped > 0 { ring._withUnsafeGuaranteedRef { $0.skip(skipped) } }
+    if skipped > 0 { ring._withUnsafeGuaranteedRef { $0.skip(skipped, until: timing.microseconds) } }
   }
 
   /// Reports the substitutions whose fades begin in this period, before the period is recorded.

@@ -297,7 +297,7 @@ public final class Engine: @unchecked Sendable {
     let microseconds = timing.microseconds &- Int(Double(missed) * 1e6 / sampleRate)
     ring._withUnsafeGuaranteedRef {
       $0.begin(preRoll: preRoll, microseconds: microseconds, transportFrame: transportFrame)
-      if missed > 0 { $0.skip(missed) }
+      if missed > 0 { $0.skip(missed, until: timing.microseconds) }
     }
     counters.recording.store(true, ordering: .relaxed)
     reports.push(.takeBegan(ticket, frame: state.pointee.frame))

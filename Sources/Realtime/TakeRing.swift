@@ -8,6 +8,13 @@ public struct TakeGap: Hashable, Sendable, BitwiseCopyable {
     case disk
     /// Pinna stalled while the server continued.
     case stall
+    /// The server changed its period or sample rate, and left Pinna out meanwhile.
+    case period
+    /// Ports or connections of the graph changed, and the server left Pinna out meanwhile.
+    case graph
+    /// The server did not wait for Pinna in freewheel; or it went over to it or back, which of length 0 means that nobody
+    /// knows how many frames are missing there.
+    case freewheel
     /// The server stalled: there were no frames, so none are missing.
     case server
   }
@@ -17,7 +24,8 @@ public struct TakeGap: Hashable, Sendable, BitwiseCopyable {
   /// Length in frames, which silence replaces.
   public let frames: Int
   public let cause: Cause
-  /// Duration of the server's stall, beyond the time of its frames.
+  /// Duration of the server's stall, beyond the time of its frames; of a stall of Pinna, when the server called it again,
+  /// on the monotonic clock.
   public let microseconds: Int
 }
 
@@ -72,6 +80,8 @@ public final class TakeRing: @unchecked Sendable {
   // Callback only: frames that seemed lost before the next period and before the last one, and those of them that then came
   // late, which the next stall has in excess.
   private var (newStall, lastStall, lateFrames) = (0, 0, 0)
+  // Callback only: when the last stall ended, on the monotonic clock.
+  private var stallEnd = 0
   // Disk thread only: frames of the gaps drained so far.
   private var drainedGapFrames = 0
   // Written by the callback before `begun`.
@@ -256,12 +266,16 @@ public final class TakeRing: @unchecked Sendable {
   /// Adds a gap: the server played `frames` that the callback never received.
   ///
   /// Thread: JACK's realtime thread (process callback).
+  /// - Parameter end: when the server called again, on the monotonic clock.
   @_noLocks @_noAllocation
-  func skip(_ frames: Int) {
+  func skip(_ frames: Int, until end: Int) {
     newStall &+= frames
     let known = min(lateFrames, frames)
     lateFrames &-= known
-    if frames > known { loseFrames(frames &- known, .stall) }
+    if frames > known {
+      loseFrames(frames &- known, .stall)
+      stallEnd = end
+    }
   }
 
   /// The period that is written next has the time of the last one. If frames seemed lost before that, they were late:
@@ -273,6 +287,17 @@ public final class TakeRing: @unchecked Sendable {
     let late = min(frames, lastStall)
     lateFrames &+= late
     newStall = lastStall &- late
+  }
+
+  /// Adds a place where frames may be missing that nobody counts.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Parameter time: of the next frame, on the monotonic clock.
+  @_noLocks @_noAllocation
+  func skipUncounted(at time: Int) {
+    flushGap()
+    guard unflushedGap == 0, gapCursor.freeCount() > 1 else { return }
+    push(TakeGap(start: length, frames: 0, cause: .stall, microseconds: time))
   }
 
   /// Adds a pause: the server stalled.
@@ -332,7 +357,10 @@ public final class TakeRing: @unchecked Sendable {
   @_noLocks @_noAllocation
   private func flushGap() {
     guard unflushedGap > 0, gapCursor.freeCount() > 0 else { return }
-    push(TakeGap(start: length, frames: unflushedGap, cause: missingCause, microseconds: 0))
+    let cause = missingCause
+    push(
+      TakeGap(
+        start: length, frames: unflushedGap, cause: cause, microseconds: cause == .stall ? stallEnd : 0))
     length &+= unflushedGap
     unflushedGap = 0
   }

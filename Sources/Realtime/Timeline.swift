@@ -18,6 +18,9 @@ public struct Timing: BitwiseCopyable, Sendable, Hashable {
   public var skippedFrames = 0
   /// How long the server stalled in between, beyond the duration of its frames.
   public var pausedMicroseconds = 0
+  /// The server's frame time is that of another clock from this period on. Frames may be missing just before it, beyond
+  /// `skippedFrames`: in PipeWire, where it goes over to freewheel or back, and hardly elsewhere.
+  public var isUncounted = false
   /// The server has not advanced since the period before, which was late: jackd2 in its asynchronous mode calls once more for
   /// each period that it owes.
   public var isRepeat = false
@@ -80,6 +83,7 @@ public struct Timeline {
   private var lastMicroseconds = 0
   /// How late the server's recent periods were, in frames. Decays within some seconds.
   private var lag = 0
+  private var isFreewheeling = false
   /// Number of repeated periods since the frame time last advanced.
   private var repeats = 0
 
@@ -89,7 +93,7 @@ public struct Timeline {
     self.counting = counting
   }
 
-  /// Forgets the period before, so that the next one follows directly. Used in freewheel, where frames take no time.
+  /// Forgets the period before, so that the next one follows directly.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
@@ -105,11 +109,20 @@ public struct Timeline {
   ///   - frameTime: the server's frame time of the period.
   ///   - microseconds: when the frame time was read, on the monotonic clock.
   ///   - frames: length of the period.
+  ///   - isFreewheeling: whether frames take no time.
   @_noLocks @_noAllocation
-  public mutating func advance(frameTime: UInt32, microseconds: Int, frames: Int) -> Timing {
+  public mutating func advance(
+    frameTime: UInt32, microseconds: Int, frames: Int, isFreewheeling: Bool = false
+  ) -> Timing {
     var timing = Timing(microseconds: microseconds)
-    timing.frame = Int(frameTime)
-    if hasReference {
+    let isBoundary = isFreewheeling != self.isFreewheeling
+    self.isFreewheeling = isFreewheeling
+    if isFreewheeling || isBoundary {
+      inFreewheel(frameTime, isBoundary, &timing)
+      lag = 0
+    }
+    if !isFreewheeling { timing.frame = Int(frameTime) }
+    if hasReference, !isFreewheeling, !isBoundary {
       // The server may call once more for a period that it owed, and one further repeat is tolerated. After that the
       // frame time counts as stuck, and elapsed time decides.
       if frameTime == lastFrameTime, repeats < 2 {
@@ -131,6 +144,7 @@ public struct Timeline {
       } else {
         let period = max(1, frames)
         timing.skippedFrames = max(0, elapsed &- lastFrames &+ period / 2) / period &* period
+        timing.isUncounted = counting == .position
         lag = 0
       }
     }
@@ -140,5 +154,23 @@ public struct Timeline {
     lastFrames = frames
     lastMicroseconds = microseconds
     return timing
+  }
+
+  /// Frames that take no time cannot be compared with it. jackd waits for its clients. PipeWire does not, and drives them
+  /// by another clock: where that begins and ends, its frame time says nothing; in between, a jump by whole periods is
+  /// believed, however long.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  private func inFreewheel(_ frameTime: UInt32, _ isBoundary: Bool, _ timing: inout Timing) {
+    guard counting == .position, hasReference else { return }
+    let jump = Int(Int32(bitPattern: frameTime &- lastFrameTime)) &- lastFrames
+    if isBoundary {
+      timing.isUncounted = true
+    } else if jump > 0, jump <= 1 << 23, lastFrames > 0, jump % lastFrames == 0 {
+      timing.skippedFrames = jump
+    } else if jump != 0, jump != 0 &- lastFrames {
+      timing.isUncounted = true
+    }
   }
 }

@@ -278,6 +278,16 @@ public struct Sidecar: Codable, Sendable, Hashable {
     addUnlisted(gap.cause, at: gap.frame, frames: gap.frames, seconds: 0)
   }
 
+  /// Gives the gap at `frame`, if it is listed, another cause. Lists the place as one without frames if it is freewheel.
+  mutating func explain(gapAt frame: Int, by cause: TakeGap.Cause) {
+    let next = gaps.firstIndex { $0.frame >= frame } ?? gaps.count
+    if next < gaps.count, gaps[next].frame == frame {
+      gaps[next] = Gap(frame: frame, frames: gaps[next].frames, cause: cause)
+    } else if cause == .freewheel, gaps.count < Self.listLimit {
+      gaps.insert(Gap(frame: frame, frames: 0, cause: cause), at: next)
+    }
+  }
+
   mutating func add(_ pause: Pause) {
     if pauses.count < Self.listLimit { return pauses.append(pause) }
     addUnlisted(.server, at: pause.frame, frames: 0, seconds: pause.seconds)

@@ -30,6 +30,8 @@ final class TakeFiles {
   /// Of the engine when the take began, for the first file of the microphones.
   private var memory: [UInt8] = []
   private var notedOnce: Set<NoteKind> = []
+  /// Listed gaps in which Pinna was not called, and when, on the monotonic clock.
+  private var unexplained: [(frame: Int, time: Range<Int>)] = []
 
   /// Notes that a sidecar contains only once, however often they apply.
   private enum NoteKind { case lock, segment, cues }
@@ -121,6 +123,11 @@ final class TakeFiles {
       document.add(Sidecar.Pause(frame: frame, seconds: Double(gap.microseconds) / 1e6))
     } else if count > 0 {
       document.add(Sidecar.Gap(frame: frame, frames: count, cause: gap.cause))
+    }
+    // One without frames counts only if it turns out to be freewheel.
+    if gap.cause == .stall, plan.explain != nil, unexplained.count < Sidecar.listLimit {
+      let start = gap.microseconds - gap.frames * 1_000_000 / plan.sampleRate
+      unexplained.append((frame, start..<max(start, gap.microseconds)))
     }
     append(count) { (_, count) throws(AudioFileError) in try segment.writeSilence(frames: count) }
   }
@@ -223,6 +230,7 @@ final class TakeFiles {
   /// Flushes files and sidecar to disk. The frames so far then survive a kill and a power failure.
   func flush() {
     guard fault == nil else { return }
+    explainGaps(all: false)
     watch.begin()
     do throws(AudioFileError) {
       try segment.flush()
@@ -258,6 +266,7 @@ final class TakeFiles {
   func close(length: Int, isTime: () -> Bool) -> Sidecar {
     let length = min(length, plan.lengthLimit.map { document.preRollFrames + $0 } ?? length)
     watch.begin()
+    explainGaps(all: true)
     closeSegment()
     noteSegment()
     document = current
@@ -332,22 +341,48 @@ final class TakeFiles {
       sentences.append("its last \(lost) frames are missing")
     }
     sentences += faults
-    for cause in [TakeGap.Cause.disk, .stall] {
+    for cause in [TakeGap.Cause.disk, .stall, .period, .graph, .freewheel] {
       guard let (first, count, frames) = document.total(of: cause) else { continue }
-      let reason =
-        cause == .disk
-        ? "the disk could not keep up"
-        : "the JACK server went on without Pinna, because the machine was too busy or Pinna was stopped "
-          + "(if it was busy, use a longer period or realtime scheduling)"
       let places = count == 1 ? "at frame \(first)" : "in \(count) places from frame \(first)"
-      sentences.append("\(frames) frames \(places) are silence: \(reason)")
+      sentences.append("\(frames) frames \(places) are silence: \(cause.reason)")
     }
     return sentences
+  }
+
+  /// Looks for the causes of gaps: of all, or of those that ended long enough ago for the server to have told them.
+  private func explainGaps(all: Bool) {
+    guard let explain = plan.explain, !unexplained.isEmpty else { return }
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    let limit = all ? Int.max : now.tv_sec * 1_000_000 + now.tv_nsec / 1000 - 150_000
+    for (frame, time) in unexplained where time.upperBound < limit {
+      if let cause = explain(time) { document.explain(gapAt: frame, by: cause) }
+    }
+    unexplained.removeAll { $0.time.upperBound < limit }
   }
 
   /// Removes all files of a take that never began.
   func discard() {
     segment.discard()
     sidecar.discard()
+  }
+}
+
+extension TakeGap.Cause {
+  /// Why frames of a take are silence.
+  fileprivate var reason: String {
+    switch self {
+    case .disk: "the disk could not keep up"
+    case .stall:
+      "the JACK server went on without Pinna, because the machine was too busy or Pinna was stopped (if it was busy, use a "
+        + "longer period or realtime scheduling)"
+    case .period: "the period or the sample rate changed, and the server went on without Pinna meanwhile"
+    case .graph:
+      "another program joined, left or was connected, and the server went on without Pinna meanwhile"
+    case .freewheel:
+      "the server went over to freewheel, in which PipeWire waits for nobody, or back; nobody knows how many more are "
+        + "missing"
+    case .server: "the server stood still"
+    }
   }
 }

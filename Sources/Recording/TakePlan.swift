@@ -59,10 +59,13 @@ public struct TakePlan: Sendable {
   public let setup: TakeSetup
   /// The engine's pre-roll buffer of `main` and the microphones.
   public let preRoll: PreRoll
+  /// Says why the server left Pinna out at that time, on the monotonic clock in microseconds; nil if nothing is known. It
+  /// may know a tenth of a second later.
+  let explain: (@Sendable (Range<Int>) -> TakeGap.Cause?)?
 
   public init(
     outputs: Int, feeds: [TakeFeed] = [], sampleRate: Int, options: TakeOptions, setup: TakeSetup,
-    preRoll: PreRoll
+    preRoll: PreRoll, explain: (@Sendable (Range<Int>) -> TakeGap.Cause?)? = nil
   ) {
     precondition(outputs > 0 || !feeds.isEmpty)
     self.outputs = outputs
@@ -71,6 +74,7 @@ public struct TakePlan: Sendable {
     self.options = options
     self.setup = setup
     self.preRoll = preRoll
+    self.explain = explain
   }
 
   /// Names of the feeds that are recorded, `main` among them.

@@ -1,5 +1,7 @@
 import AudioFiles
 import Foundation
+import JackClient
+import JackTools
 import LiveSupport
 import Recording
 import TestSupport
@@ -36,7 +38,9 @@ extension LiveTests {
       )
     }
 
-    @Test("R34: every frame of every take is in place while quantum, rate and orientation change at random")
+    @Test(
+      "R34: every frame of every take is in place while quantum, rate and orientation change at random, and another program comes and goes"
+    )
     func everything() throws {
       let graph = try LiveGraph(preset: "phone5", period: 256)
       let pipeWire = try #require(graph.pipeWire)
@@ -51,7 +55,14 @@ extension LiveTests {
       var memory: [Int] = []
       // Tenths of a second of sound.
       var (rate, due) = (48_000, try clock.played())
+      var guest: SignalPlayer?
       for tenth in 0..<Int(seconds * 10) {
+        if tenth % 20 == 7 {
+          guest = try SignalPlayer(name: "guest", server: graph.server.name, channels: [[0]], repeats: true)
+          _ = guest!.connect(to: ["pinna:" + (try graph.microphones())[1]])
+        } else if tenth % 20 == 14 {
+          guest = nil
+        }
         if tenth % 10 == 3 {
           try pipeWire.set(
             "clock.force-quantum", [64, 128, 256, 512, 1024, 2048].randomElement(using: &noise)!)
@@ -83,7 +94,9 @@ extension LiveTests {
       if isRecording { _ = try graph.pinna("record", "stop") }
       try clock.wait(frames: 48_000)
       let missed = try clock.missed()
+      var causes: [String: Int] = [:]
       for path in paths {
+        for gap in try TakeFiles.sidecar(path).gaps { causes[gap.cause.rawValue, default: 0] += 1 }
         let misplaced = try misplacedFrames(path, missed)
         wrong += misplaced.count
         #expect(misplaced.count == 0, "\(misplaced.first)")
@@ -98,6 +111,57 @@ extension LiveTests {
         "R34", done: "\(Int(seconds)) s of PipeWire: \(quanta) quanta, \(rates) rates, \(takes) takes",
         measured: "\(wrong) wrong frames, \(growth) kB more", limit: "0, ≤ 4096 kB",
         kept: wrong == 0 && growth <= 4096)
+      let reasons = causes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+      Faults.report(
+        "R34", done: "the causes of their gaps", measured: reasons, limit: "none disk",
+        kept: causes["disk"] == nil)
+      withExtendedLifetime(guest) {}
+    }
+
+    /// Ten times for `make nightly`. The clock plays the frame time, so that each frame of a take says which it is.
+    @Test("R34: freewheel in a take: it says so, and frames are missing only where it says so, too")
+    func freewheel() throws {
+      let graph = try LiveGraph(preset: "phone5", period: 256)
+      let clock = try FrameClock(server: graph.server.name)
+      try clock.connect(to: "pinna:" + graph.microphones()[0])
+      // PipeWire takes those along that are connected to the one who asks.
+      let recorder = try SignalRecorder(
+        name: "others", server: graph.server.name, channels: 2, capacityFrames: 480)
+      try #require(recorder.connect(from: ["pinna:out_left", "pinna:out_right"]))
+      let count = Int(Faults.number("PINNA_FREEWHEELS", quick: 3, heavy: 10))
+      let path = try graph.startTake()
+      try graph.waitForTake(frames: 24_000)
+      for _ in 0..<count {
+        try #require(recorder.graph.setFreewheel(true))
+        try clock.wait(frames: 4800)
+        try #require(recorder.graph.setFreewheel(false))
+        try graph.waitForTake(frames: graph.takeFrames() + 12_000)
+      }
+      let stop = try graph.pinna("record", "stop")
+      #expect(stop.status == 7 && stop.error.contains("freewheel"), "\(stop)")
+      let sidecar = try TakeFiles.sidecar(path)
+      let events = sidecar.events.map(\.what)
+      #expect(events.count { $0 == "the server went over to freewheel" } == count, "\(events)")
+      #expect(events.count { $0 == "the server ended freewheel" } == count, "\(events)")
+      let raw = try TakeFiles.microphones(path).channels[0]
+      #expect(raw.count == sidecar.frames)
+      // 0.3 loses frames in freewheel, and its frame time does not tell where.
+      let isFreewheelExact = !JackLibrary.version.contains("PipeWire 0.3")
+      let places = sidecar.gaps.filter { $0.cause == .freewheel }.map(\.frame)
+      let freewheel = isFreewheelExact ? 0..<0 : (places.min() ?? 0)..<(places.max() ?? 0)
+      let edges = Set(sidecar.gaps.flatMap { [$0.frame, $0.frame + $0.frames] })
+      // Where the clock itself was late or not called, it says so; or it played nothing.
+      let missed = Set(try clock.missed().map(\.lowerBound))
+      var unsaid: [String] = []
+      for n in raw.indices.dropFirst() where !edges.contains(n) && !freewheel.contains(n) {
+        guard let before = FrameClock.time(raw[n - 1]), let time = FrameClock.time(raw[n]) else { continue }
+        let expected = (before + 1) & 0x7F_FFFF
+        if time != expected, !missed.contains(expected) { unsaid.append("\(n): \(time) after \(before)") }
+      }
+      #expect(unsaid.isEmpty, "\(unsaid.prefix(8)); gaps \(sidecar.gaps)")
+      Faults.report(
+        "R34", done: "PipeWire in freewheel \(count) times in a take: jumps that no gap tells",
+        measured: "\(unsaid.count)", limit: "0", kept: unsaid.isEmpty)
     }
 
     /// In kB.

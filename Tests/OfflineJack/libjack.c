@@ -67,6 +67,7 @@ static int period = 128, rate = 48000, speed = 8, load = 1, freewheels = 1;
 // back. Then, the next period.
 static int is_lazy, next_period;
 static uint32_t frame_time, transport_frame, skip, periods, opened;
+static int skip_reason;
 // After so many frames the graph is frozen; 0 for never.
 static uint32_t frames_left;
 // What the graph plays at its capture ports, and what it records.
@@ -235,7 +236,22 @@ static void record(const char *path, char **names) {
   pthread_mutex_unlock(&graph);
 }
 
+// Plays frames without the clients, in their time, and tells what has PipeWire do so: in the thread that calls them next.
+static uint32_t leave_out(void) {
+  pthread_mutex_lock(&graph);
+  uint32_t frames = skip_reason && !is_frozen ? skip : 0;
+  int reason = skip_reason;
+  if (frames) skip = 0, skip_reason = 0;
+  pthread_mutex_unlock(&graph);
+  if (!frames) return 0;
+  usleep((useconds_t)(1000000ll * frames / rate / speed));
+  if (reason == 'p') set_period(2 * period);
+  if (reason == 'g') TELL(registration, 0, 0);
+  return frames;
+}
+
 static void run_period(void) {
+  uint32_t skipped = leave_out();
   int next = __atomic_exchange_n(&next_period, 0, __ATOMIC_ACQ_REL);
   if (next) {
     set_period(next);
@@ -249,7 +265,7 @@ static void run_period(void) {
     return;
   }
   // As in jackd2, by the length of the period that begins; in PipeWire it is the place of the period's first frame.
-  frame_time += (uint32_t)(is_pipewire ? last_period : period) + skip;
+  frame_time += (uint32_t)(is_pipewire ? last_period : period) + skip + skipped;
   last_period = period;
   skip = 0;
   play_sound();
@@ -453,7 +469,12 @@ static void command(char *text, char *answer, size_t size) {
   else if (!strcmp(word[0], "roll")) set_transport(atoi(word[1]), transport_frame);
   else if (!strcmp(word[0], "locate")) set_transport(is_rolling, (uint32_t)atoi(word[1]));
   else if (!strcmp(word[0], "position")) snprintf(answer, size, "%u", transport_frame);
-  else if (!strcmp(word[0], "skip")) skip = (uint32_t)atoi(word[1]);
+  else if (!strcmp(word[0], "skip")) {
+    pthread_mutex_lock(&graph);
+    skip = (uint32_t)atoi(word[1]);
+    skip_reason = count > 2 ? word[2][0] : 0;
+    pthread_mutex_unlock(&graph);
+  }
   else if (!strcmp(word[0], "lazy")) is_lazy = atoi(word[1]);
   else if (!strcmp(word[0], "rename") && find(word[1])) snprintf(find(word[1])->name, NAME, "%s", word[2]);
   else if (!strcmp(word[0], "xrun")) {

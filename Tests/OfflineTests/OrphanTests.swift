@@ -66,6 +66,44 @@ extension OfflineTests {
     }
 
     @Test(
+      "a gap says why: another program came, the period changed; and that the machine was busy only otherwise"
+    )
+    func reasons() throws {
+      let graph = try OfflineGraph(preset: "phone5", speed: 1, inFreewheel: false, isPipeWire: true)
+      let path = try graph.startTake()
+      try graph.waitForTake(frames: 4800)
+      for reason in ["graph", "busy", "period"] {
+        try graph.command("skip", "4800", reason)
+        try graph.waitForTake(frames: graph.takeFrames() + 9600)
+      }
+      let stop = try graph.pinna("record", "stop")
+      #expect(stop.status == 7 && stop.error.contains("another program joined"), "\(stop)")
+      #expect(stop.error.contains("too busy") && stop.error.contains("the period or the sample rate changed"))
+      let gaps = try TakeFiles.sidecar(path).gaps
+      #expect(
+        gaps.map(\.cause) == [.graph, .stall, .period] && gaps.allSatisfy { $0.frames == 4800 }, "\(gaps)")
+    }
+
+    @Test(
+      "freewheel in a take is noted, with the places where its clock begins and ends, and the take is incomplete"
+    )
+    func freewheel() throws {
+      let graph = try OfflineGraph(preset: "phone5", speed: 1, inFreewheel: false, isPipeWire: true)
+      let path = try graph.startTake()
+      try graph.waitForTake(frames: 4800)
+      for isOn in ["1", "0"] {
+        try graph.command("freewheel", isOn)
+        try graph.waitForTake(frames: graph.takeFrames() + 4800)
+      }
+      let stop = try graph.pinna("record", "stop")
+      #expect(stop.status == 7 && stop.error.contains("freewheel"), "\(stop)")
+      let sidecar = try TakeFiles.sidecar(path)
+      #expect(sidecar.gaps.map(\.cause) == [.freewheel, .freewheel], "\(sidecar.gaps)")
+      let events = sidecar.events.map(\.what)
+      #expect(events == ["the server went over to freewheel", "the server ended freewheel"], "\(events)")
+    }
+
+    @Test(
       "R35: a client that another program removes from the graph joins anew, also in takes: takes are whole, connections back; what libjack keeps is counted"
     )
     func removals() throws {

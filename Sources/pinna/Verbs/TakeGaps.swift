@@ -7,7 +7,7 @@ struct TakeGaps {
   private let gaps: [Range<Int>]
 
   init(_ sidecar: Sidecar) {
-    let all = sidecar.gaps.filter { $0.cause == .stall && $0.frames > 0 }.map {
+    let all = sidecar.gaps.filter { $0.cause != .disk && $0.frames > 0 }.map {
       $0.frame..<$0.frame + $0.frames
     }
     // A sidecar of somebody else may list some twice, or in any order.

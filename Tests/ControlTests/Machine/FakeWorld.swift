@@ -183,6 +183,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   var sampleRate: Int
   var isRetired: Bool { engine?.isRetired ?? false }
   var loss: ClientLoss?
+  var freewheelChanges = 0
   private(set) var periodsRun = 0
   /// Whether the server's transport rolls; a test may change it.
   var isRolling = false

@@ -155,6 +155,9 @@ public final class PrivatePipeWire: TestServer {
       { factory = spa-node-factory
         args = { factory.name = support.node.driver  node.name = Dummy-Driver  node.group = pipewire.dummy
           priority.driver = 20000 } }
+      { factory = spa-node-factory
+        args = { factory.name = support.node.driver  node.name = Freewheel-Driver  node.group = pipewire.freewheel
+          priority.driver = 19000  node.freewheel = true } }
     ]
     """
   }
