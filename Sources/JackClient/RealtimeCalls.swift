@@ -39,6 +39,14 @@ package enum RealtimeCalls {
     _unsafePerformance { jack_last_frame_time(client) }
   }
 
+  /// When the server began this period, in microseconds of the monotonic clock; nil if it does not say.
+  @_noLocks @_noAllocation
+  package static func periodStart(_ client: OpaquePointer) -> Int? {
+    var (frames, start, end, length): (UInt32, UInt64, UInt64, Float) = (0, 0, 0, 0)
+    let status = _unsafePerformance { jack_get_cycle_times(client, &frames, &start, &end, &length) }
+    return status == 0 ? Int(truncatingIfNeeded: start) : nil
+  }
+
   /// The server's sample rate, in hertz; 0 if it is closing.
   @_noLocks @_noAllocation
   package static func sampleRate(_ client: OpaquePointer) -> Int {

@@ -112,7 +112,8 @@ final class Trampoline: @unchecked Sendable {
       tries &-= 1
     }
     return timeline.advance(
-      frameTime: frameTime, microseconds: now, frames: frames, isFreewheeling: isFreewheeling)
+      frameTime: frameTime, microseconds: now, frames: frames, start: RealtimeCalls.periodStart(client),
+      isFreewheeling: isFreewheeling)
   }
 
   /// In freewheel mode there is no deadline: waits for the disk thread, 5 s at most, rather than lose frames; and for

@@ -63,7 +63,8 @@ public enum FrameCounting: Sendable {
 ///     0 ≤ n ≤ elapsed − last + lag + slack
 ///
 /// `lag` is how late the server's recent periods were: after a late period the next ones come early. Any other jump,
-/// forwards or backwards, means that the clock was reset. The gap is then `elapsed − last`, rounded to whole periods.
+/// forwards or backwards, means that the clock was reset. The gap is then `elapsed − last`, rounded to whole periods;
+/// PipeWire says when it began a period, so that neither a callback that comes late nor one after it changes the gap.
 /// A jump beyond 2³¹ frames (12 h at 48 kHz) looks like a backward jump, so elapsed time decides it as well.
 public struct Timeline {
   /// The shortest server stall, in microseconds, that counts as a pause. Shorter delays only mean a busy server.
@@ -81,6 +82,8 @@ public struct Timeline {
   private var lastFrameTime: UInt32 = 0
   private var lastFrames = 0
   private var lastMicroseconds = 0
+  /// When PipeWire began the last period; nil if it has not said.
+  private var lastStart: Int?
   /// How late the server's recent periods were, in frames. Decays within some seconds.
   private var lag = 0
   private var isFreewheeling = false
@@ -109,10 +112,11 @@ public struct Timeline {
   ///   - frameTime: the server's frame time of the period.
   ///   - microseconds: when the frame time was read, on the monotonic clock.
   ///   - frames: length of the period.
+  ///   - start: when the server began the period, on the monotonic clock in microseconds; nil if it does not say.
   ///   - isFreewheeling: whether frames take no time.
   @_noLocks @_noAllocation
   public mutating func advance(
-    frameTime: UInt32, microseconds: Int, frames: Int, isFreewheeling: Bool = false
+    frameTime: UInt32, microseconds: Int, frames: Int, start: Int? = nil, isFreewheeling: Bool = false
   ) -> Timing {
     var timing = Timing(microseconds: microseconds)
     let isBoundary = isFreewheeling != self.isFreewheeling
@@ -143,6 +147,7 @@ public struct Timeline {
         lag = min(max(0, lag &+ elapsed &- lastFrames &- jump &- elapsed / 32), most)
       } else {
         let period = max(1, frames)
+        let elapsed = (between(lastStart, start, until: microseconds) ?? time) &* sampleRate / 1_000_000
         timing.skippedFrames = max(0, elapsed &- lastFrames &+ period / 2) / period &* period
         timing.isUncounted = counting == .position
         lag = 0
@@ -153,7 +158,18 @@ public struct Timeline {
     lastFrameTime = frameTime
     lastFrames = frames
     lastMicroseconds = microseconds
+    lastStart = start
     return timing
+  }
+
+  /// The time from the start of the period before to that of this one; nil if PipeWire does not say, or what cannot be.
+  /// jackd predicts the start, which is wrong after a stall.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  private func between(_ last: Int?, _ start: Int?, until now: Int) -> Int? {
+    guard counting == .position, let last, let start, last > 0, start > last, start <= now else { return nil }
+    return start &- last
   }
 
   /// Frames that take no time cannot be compared with it. jackd waits for its clients. PipeWire does not, and drives them

@@ -688,6 +688,10 @@ jack_native_thread_t jack_client_thread_id(jack_client_t *client) {
 jack_nframes_t jack_get_buffer_size(jack_client_t *client) { return (void)client, (jack_nframes_t)period; }
 jack_nframes_t jack_get_sample_rate(jack_client_t *client) { return (void)client, (jack_nframes_t)rate; }
 jack_nframes_t jack_last_frame_time(const jack_client_t *client) { return (void)client, frame_time; }
+int jack_get_cycle_times(
+    const jack_client_t *client, jack_nframes_t *frames, jack_time_t *start, jack_time_t *end, float *length) {
+  return (void)client, (void)frames, (void)start, (void)end, (void)length, -1;
+}
 int jack_set_buffer_size(jack_client_t *client, jack_nframes_t frames) {
   (void)client;
   await_server();

@@ -38,6 +38,8 @@ struct SimulatedServer {
 
   /// The timing computed by a callback that runs `late` after the start of the present period.
   func look(_ timeline: inout Timeline, late: Int = 0) -> Timing {
-    timeline.advance(frameTime: frameTime, microseconds: Int(microseconds) + late, frames: frames)
+    timeline.advance(
+      frameTime: frameTime, microseconds: Int(microseconds) + late, frames: frames,
+      start: counting == .position ? Int(microseconds) : nil)
   }
 }

@@ -107,6 +107,24 @@ import Testing
     }
   }
 
+  @Test(
+    "R31: when PipeWire's frame time is reset, a callback that comes late adds no gap, and one after it hides none",
+    arguments: [0, 0.4, 0.6, 0.95, 3], [0, 1, 5])
+  func lateReset(_ periods: Double, _ missed: Int) {
+    for isLast in [false, true] {
+      var timeline = Timeline(sampleRate: 48_000, counting: .position)
+      var server = SimulatedServer(counting: .position)
+      let late = Int(periods * 128 / 0.048)
+      server.play(128)
+      server.play(128)
+      _ = server.look(&timeline, late: isLast ? 0 : min(late, 2666))
+      for _ in 0..<missed { server.play(128) }
+      server.jump(frames: -480_000_000)
+      server.play(128)
+      #expect(server.look(&timeline, late: isLast ? late : 0).skippedFrames == missed * 128, "\(isLast)")
+    }
+  }
+
   /// Random histories: periods of many lengths, received or missed, pauses, and late calls.
   @Test(
     "R46: with periods that change at any time, received and skipped frames add up to all frames played",
