@@ -146,13 +146,15 @@ soak: install-packages sanitize-live
 	$(TESTS) --filter 'LiveTests.*EnduranceTests'
 	PINNA_MEMORY_SECONDS=600 $(TESTS) --filter 'LiveTests.*MemoryTests'
 
-## The same in PipeWire's: ten minutes each of everything at random, and of memory.
+## The same in PipeWire's: ten minutes each of everything at random, and of memory; then all tests of PipeWire in roots of
+## newer Debians (tools/pipewire-roots).
 soak-pipewire: export PINNA_NIGHTLY = 1
 soak-pipewire: PACKAGES = pipewire pipewire-jack pipewire-bin
 soak-pipewire: install-packages
 	$(QUICKLY) --build-tests
 	PINNA_PIPEWIRE_SECONDS=600 pw-jack $(TESTS) --filter PipeWireEnduranceTests
 	PINNA_MEMORY_SECONDS=600 pw-jack $(TESTS) --filter 'LiveTests.*MemoryTests'
+	PINNA_FAULTS=1 PINNA_PIPEWIRE_SECONDS=600 tools/pipewire-roots
 
 ## Faults planted in the state machine, each of which ControlTests must notice.
 mutations: install-packages
