@@ -22,6 +22,6 @@ package final class LazyWorker {
   }
 
   package func job<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) -> Job<Value> {
-    job(onAbandon: {}) { _ in try body() }
+    job(onAbandon: {}, { _ in try body() })
   }
 }

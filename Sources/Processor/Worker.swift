@@ -62,6 +62,6 @@ package final class Worker: Sendable {
   }
 
   package func job<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) -> Job<Value> {
-    job(onAbandon: {}) { _ in try body() }
+    job(onAbandon: {}, { _ in try body() })
   }
 }
