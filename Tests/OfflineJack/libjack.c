@@ -367,10 +367,11 @@ static void send_midi(const char *port_name, const char *digits) {
   while (__atomic_load_n(&periods, __ATOMIC_ACQUIRE) == first && !is_frozen && !is_dead) usleep(100);
 }
 
-static void set_transport(int rolls, uint32_t frame) {
+// Between periods. A negative number keeps what is.
+static void set_transport(int rolls, long frame) {
   pthread_mutex_lock(&graph);
-  is_rolling = rolls;
-  transport_frame = frame;
+  if (rolls >= 0) is_rolling = rolls;
+  if (frame >= 0) transport_frame = (uint32_t)frame;
   pthread_mutex_unlock(&graph);
 }
 
@@ -466,8 +467,8 @@ static void command(char *text, char *answer, size_t size) {
   } else if (!strcmp(word[0], "freeze")) freeze(atoi(word[1]));
   else if (!strcmp(word[0], "freewheel")) set_freewheel(atoi(word[1]));
   else if (!strcmp(word[0], "run")) run_frames((uint32_t)atoi(word[1]));
-  else if (!strcmp(word[0], "roll")) set_transport(atoi(word[1]), transport_frame);
-  else if (!strcmp(word[0], "locate")) set_transport(is_rolling, (uint32_t)atoi(word[1]));
+  else if (!strcmp(word[0], "roll")) set_transport(atoi(word[1]), -1);
+  else if (!strcmp(word[0], "locate")) set_transport(-1, atol(word[1]));
   else if (!strcmp(word[0], "position")) snprintf(answer, size, "%u", transport_frame);
   else if (!strcmp(word[0], "skip")) {
     pthread_mutex_lock(&graph);

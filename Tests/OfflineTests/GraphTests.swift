@@ -67,10 +67,11 @@ extension OfflineTests {
       let before = try xruns()
       let path = try graph.startTake()
       try graph.waitForTake(frames: 9600)
-      try graph.command("skip", "1000")
+      // Short of what the clock allows, however late the periods before were.
+      try graph.command("skip", "256")
       try graph.waitForTake(frames: 24_000)
       #expect(try graph.pinna("record", "stop").status == 7)
-      #expect(try TakeFiles.sidecar(path).gaps.map(\.frames) == [1000])
+      #expect(try TakeFiles.sidecar(path).gaps.map(\.frames) == [256])
       #expect(try xruns() == before + 1)
     }
 
