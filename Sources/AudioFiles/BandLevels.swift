@@ -4,8 +4,9 @@ import Glibc
 struct BandLevels {
   /// Of high-passes, in hertz. The first leaves out what an encoder may take away: offsets and rumble.
   private static let corners = [100.0, 1000, 4000, 8000]
-  /// In decibels: how much a band may differ, how far below its channel it is not heard, and below what level nothing is.
-  private static let (tolerance, masked, silence) = (6.0, -50.0, -80.0)
+  /// In decibels: how much a band may differ, how far below its channel it is not heard, and below what level nothing is:
+  /// Opus takes offsets away, which leaves a step at the beginning.
+  private static let (tolerance, masked, silence) = (6.0, -50.0, -60.0)
 
   /// A high-pass of second order.
   private struct Section {
@@ -34,6 +35,8 @@ struct BandLevels {
   private var sections: [[[Section]]]
   /// Shape: `[channel][corner]`.
   private var energies: [[Double]]
+  /// Of each channel, offset and rumble included: an encoder's noise is relative to that.
+  private var totals: [Double]
 
   init(channels: Int, sampleRate: Int) {
     self.channels = channels
@@ -43,12 +46,16 @@ struct BandLevels {
     }
     sections = [[[Section]]](repeating: all, count: channels)
     energies = [[Double]](repeating: [Double](repeating: 0, count: all.count), count: channels)
+    totals = [Double](repeating: 0, count: channels)
   }
 
   /// - Parameter samples: interleaved.
   mutating func add(_ samples: [Float]) {
     frames += samples.count / channels
     for c in 0..<channels {
+      for n in stride(from: c, to: samples.count, by: channels) {
+        totals[c] += Double(samples[n]) * Double(samples[n])
+      }
       for k in energies[c].indices {
         var (first, second) = (sections[c][k][0], sections[c][k][1])
         var sum = 0.0
@@ -66,8 +73,7 @@ struct BandLevels {
   func firstDifference(from other: BandLevels) -> Int? {
     func level(_ energy: Double) -> Double { 10 * log10(max(1e-30, energy / Double(max(1, frames)))) }
     return energies.indices.first { c in
-      let all = level(energies[c][0])
-      let least = max(Self.silence, all + Self.masked)
+      let least = max(Self.silence, level(totals[c]) + Self.masked)
       return energies[c].indices.contains { k in
         let (here, there) = (level(energies[c][k]), level(other.energies[c][k]))
         return here > least ? abs(there - here) > Self.tolerance : there > least + Self.tolerance

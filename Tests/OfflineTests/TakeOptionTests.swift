@@ -91,7 +91,7 @@ extension OfflineTests {
       try graph.waitForTake(frames: 72_000)
       let take = try stop(graph)
       let lossless = format == "opus" ? "wav" : format
-      #expect(take.path.hasSuffix("." + format))
+      #expect(take.path.hasSuffix("." + format), "\(take.document.notes)")
       #expect(take.document.notes.contains { $0.contains("WAV") } == (format == "opus"))
       let names = try FileManager.default.contentsOfDirectory(atPath: graph.home.takesFolder)
       #expect(names.count == 3, "\(names)")

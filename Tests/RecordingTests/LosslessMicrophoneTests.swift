@@ -52,6 +52,16 @@ import Testing
     }
   }
 
+  @Test(
+    "an offset, or a slow ramp, beside which an encoder's noise is not heard, is no lack",
+    arguments: [0.004, 0.01, 0.1, 0.5])
+  func offset(level: Float) throws {
+    let ramp = (0..<96_000).map { level + Float($0) / 8_388_608 }
+    let path = try write([ramp, [Float](repeating: level, count: ramp.count)])
+    _ = try Compression.opus.replace(wav: path)
+    #expect(access(path, F_OK) == -1)
+  }
+
   @Test("FLAC of microphones is theirs bit for bit, and names no loudspeakers", arguments: [1, 2, 4, 6, 8])
   func flac(channels: Int) throws {
     let path = folder.path + "/a.wav"
