@@ -72,7 +72,12 @@ extension OfflineTests {
         "\(graph.program.errorText)")
       try graph.server.add(input: "others:in_1")
       #expect(try isConnected())
-      // Whoever disconnects it is not contradicted.
+      // Whoever disconnects it is not contradicted. Pinna has to have seen that it was made.
+      let isSeen = try waitUntil(seconds: 5) {
+        let connections = try graph.status()["connections"] as? [[String: Any]] ?? []
+        return connections.contains { ($0["peers"] as? [String])?.contains("others:in_1") == true }
+      }
+      try #require(isSeen)
       try graph.server.disconnect("pinna:out_left", "others:in_1")
       let isBack = try waitUntil(seconds: 0.7) { try graph.peers(of: "others:in_1") != [] }
       #expect(!isBack)
