@@ -30,7 +30,7 @@ struct Dullness {
     return signals.indices.compactMap { m in
       let edges = Thresholds.trebleEdges.filter { 1.6 * $0 < highest }.map { (edge) -> (Double, Double) in
         let below = density(m, 0.7 * edge...0.95 * edge)
-        // What leaks out of the bass is no sound that ends.
+        // Where there is only the slope above the bass, no sound ends.
         guard below > density(m, Thresholds.trebleReference) - Thresholds.trebleBelow else {
           return (edge, 0)
         }

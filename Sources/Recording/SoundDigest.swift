@@ -1,6 +1,7 @@
 import AudioFiles
 
-/// A hash of some of a file's sound, from its beginning to its end, whatever else the file says of itself.
+/// A hash of blocks of a file's sound, spread from its beginning to its end. What the file says beside its sound, such as a
+/// title, does not change it.
 ///
 /// Thread: any; waits for the disk.
 struct SoundDigest {

@@ -380,8 +380,7 @@ extension TakeGap.Cause {
     case .graph:
       "another program joined, left or was connected, and the server went on without Pinna meanwhile"
     case .freewheel:
-      "the server went over to freewheel, in which PipeWire waits for nobody, or back; nobody knows how many more are "
-        + "missing"
+      "freewheel began or ended, in which PipeWire waits for no client; how many more frames are missing there is unknown"
     case .server: "the server stood still"
     }
   }
