@@ -138,23 +138,25 @@ extension OfflineTests {
         let start = ContinuousClock.now
         var (served, refused) = (0, 0)
         while refused == 0, .now - start < .seconds(10) {
-          if !isOne { visitor.close() }
+          // Fifty are allowed to any connection.
+          if !isOne, served % 50 == 0 { visitor.close() }
           if try visitor.ask("GET", "/icon.svg").status == 200 { served += 1 } else { refused += 1 }
         }
         let most = burst + rate * ((.now - start) / .seconds(1)) + 1
         #expect(refused == 1 && Double(served) >= burst / 2 && Double(served) <= most, "\(served) of \(most)")
       }
       #expect(try waitUntil(seconds: 10, every: 50) { try visitor.ask("GET", "/icon.svg").status == 200 })
-      // Requests without the cookie never use up those of the page's owner.
+      // Requests without the cookie never use up those of the page's owner. A hundred at once, which many processes beside
+      // this one do not slow down to what is allowed.
       var (strangers, kept) = ([Int](), 0)
-      // Some 400 strangers' requests a second, and 20 of the owner's.
-      _ = try waitUntil(seconds: 2, every: 50) {
-        for _ in 0..<20 { strangers.append(try visitor.another.ask("GET", "/", ["Cookie": ""]).status) }
+      _ = try waitUntil(seconds: 30) {
+        let crowd = (0..<100).map { _ in visitor.another }
+        for stranger in crowd { try stranger.send("GET", "/", ["Cookie": ""]) }
+        for stranger in crowd { strangers.append(try stranger.response().status) }
         if try visitor.another.ask("GET", "/icon.svg").status == 200 { kept += 1 } else { kept = .min }
-        return false
+        return strangers.contains(429)
       }
-      #expect(
-        kept > 0 && strangers.contains(429) && Set(strangers) == [403, 429], "\(kept), \(Set(strangers))")
+      #expect(kept > 0 && Set(strangers) == [403, 429], "\(kept), \(Set(strangers))")
       let long = String(repeating: " ", count: 5000)
       #expect(try visitor.another.ask("POST", "/control", body: long).status == 413)
       for body in [
