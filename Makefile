@@ -33,7 +33,7 @@ STEP = @sh tools/step
 # Suites that design filters from nothing.
 DESIGNS = FilterDesignTests ArrayCheckTests SimulationTests AdaptationTests RenderingTests
 # Parts of tools/tests; the longest first.
-WITHOUT_SERVER = rooms engine verbs-0 verbs-1 verbs-2 verbs-3 verbs-4 verbs-5 offline-0 offline-1 offline-2 offline-3
+WITHOUT_SERVER = verbs-5 rooms engine verbs-0 verbs-2 offline-1 offline-0 offline-2 offline-3 verbs-4 verbs-1 verbs-3
 
 ## What a change must pass while it is made: everything that needs no server, but for long tests (PINNA_QUICK=0: these, too)
 ## and tests that design filters from nothing.

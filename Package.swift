@@ -31,8 +31,9 @@ let waiting: [SwiftSetting] = [.unsafeFlags(["-Onone"])]
 /// Rooms that compute no samples. With PINNA_QUICK_BUILD set they are not optimised: `make run` and the gate then build in half the
 /// time. What is installed, packaged, or depended on by others is optimised as a whole.
 let roomsWithoutSound: Set<String> = [
-  "Presets", "Detection", "Diagnosis", "PluginBundles", "GuidedCheck", "Messages", "Processor", "JackWorld",
-  "Control", "WebPage", "Monitor", "LiveCheck", "PinnaRemote", "PinnaSession", "pinna",
+  "Plots", "Presets", "Recording", "Detection", "Diagnosis", "PluginBundles", "GuidedCheck", "Messages",
+  "Processor", "JackWorld", "Control", "WebPage", "Monitor", "LiveCheck", "PinnaRemote", "PinnaSession",
+  "pinna",
 ]
 let isQuick = Context.environment["PINNA_QUICK_BUILD"] != nil
 

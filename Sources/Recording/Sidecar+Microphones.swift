@@ -122,13 +122,11 @@ extension Sidecar {
           throw AudioFileError("\(path) has \(reader.channels) channels, not those of its take")
         }
         try reader.seek(toFrame: wanted.lowerBound)
-        let block = try reader.read(frames: wanted.count)
-        guard block.count == wanted.count * channels.count else {
+        let block = try reader.channels(frames: wanted.count)
+        guard block[0].count == wanted.count else {
           throw AudioFileError("\(path) is shorter than its take's sidecar says")
         }
-        for c in channels.indices {
-          channels[c] += stride(from: c, to: block.count, by: channels.count).lazy.map { block[$0] }
-        }
+        for c in channels.indices { channels[c] += block[c] }
       } catch { throw TakeError(error.description) }
     }
     return channels

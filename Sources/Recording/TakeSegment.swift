@@ -16,8 +16,6 @@ final class TakeSegment {
   private(set) var silencedSamples = 0
   /// Whether a file that was closed has no cues for its markers.
   private(set) var lacksCues = false
-  /// Buffer for the frames of one file. Reused, so that writing allocates nothing.
-  private var samples: [Float] = []
 
   private struct Part {
     let writer: AudioFileWriter
@@ -95,26 +93,12 @@ final class TakeSegment {
   /// Writes whole interleaved frames, as the ring has them. NaN and infinity become silence.
   func write(_ frames: UnsafeBufferPointer<Float>) throws(AudioFileError) {
     for part in parts {
-      copy(part.channels, of: frames)
-      try part.writer.write(samples)
+      silencedSamples += try part.writer.write(part.channels, of: frames, width: width)
     }
   }
 
   func writeSilence(frames: Int) throws(AudioFileError) {
     for writer in writers { try writer.skip(frames: frames) }
-  }
-
-  /// Copies a range of channels into `samples`.
-  private func copy(_ span: Range<Int>, of frames: UnsafeBufferPointer<Float>) {
-    samples.removeAll(keepingCapacity: true)
-    samples.reserveCapacity(frames.count / width * span.count)
-    for start in stride(from: 0, to: frames.count, by: width) {
-      for channel in span {
-        let sample = frames[start + channel]
-        if !sample.isFinite { silencedSamples += 1 }
-        samples.append(sample.isFinite ? sample : 0)
-      }
-    }
   }
 
   /// The path of the first file that was deleted; nil if none.

@@ -78,6 +78,7 @@ import Testing
 
   @Test(
     "R16: sounds (500 ms), filters, directions and unfinished takes (50 ms) are read or refused in one line; a repair changes nothing outside its folder",
+    .long,
     arguments: parsers("R16"))
   func files(parser: FuzzedParser) throws {
     // Repair waits for the disk.
@@ -116,7 +117,8 @@ import Testing
     #expect(verdict.read > verdict.refused / 100 && verdict.refused > 0)
   }
 
-  @Test("R53: of any MIDI events, whole messages act as they say, and no encoder is learned as a fader")
+  @Test(
+    "R53: of any MIDI events, whole messages act as they say, and no encoder is learned as a fader", .long)
   func midi() throws {
     try feed(.midi, count: 10_000 * Self.thousands).report("R53", "MIDI events")
   }

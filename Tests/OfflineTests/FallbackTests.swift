@@ -15,7 +15,8 @@ extension OfflineTests {
     }
 
     @Test(
-      "R39: without a click the filters do without it within 1.5 s, and take it back; status, sidecar and render say so"
+      "R39: without a click the filters do without it within 1.5 s, and take it back; status, sidecar and render say so",
+      .long
     )
     func pulled() throws {
       // As slow as sound: the promise is about how soon a design is there.

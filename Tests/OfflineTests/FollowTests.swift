@@ -57,7 +57,8 @@ extension OfflineTests {
     }
 
     @Test(
-      "a take in which a microphone fails while feeds follow is rendered again bit for bit, every feed of it")
+      "a take in which a microphone fails while feeds follow is rendered again bit for bit, every feed of it",
+      .long)
     func fallback() throws {
       let graph = try OfflineGraph(preset: "phone5", captures: 5)
       let set = try graph.pinna(

@@ -20,7 +20,8 @@ extension OfflineTests {
       return tmux
     }
 
-    @Test("every key has its effect in Pinna, and the window shows it, at every size", arguments: sizes)
+    @Test(
+      "every key has its effect in Pinna, and the window shows it, at every size", .long, arguments: sizes)
     func keys(width: Int, height: Int) throws {
       // The window shows the first seconds of a take.
       let graph = try OfflineGraph(preset: "phone5", speed: 1)

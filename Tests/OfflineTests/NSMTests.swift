@@ -242,7 +242,7 @@ extension OfflineTests {
       #expect(saved.contains("-9"))
     }
 
-    @Test("a device that must be designed sends progress to the manager before the open is answered")
+    @Test("a device that must be designed sends progress to the manager before the open is answered", .long)
     func progress() throws {
       let cache = try TemporaryFolder()
       // No filters ship for this rate.

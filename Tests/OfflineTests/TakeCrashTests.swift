@@ -78,7 +78,7 @@ extension OfflineTests {
     }
 
     @Test(
-      "R7: a take cut off by a power cut at any of 20 moments has lost at most 2 s and opens",
+      "R7: a take cut off by a power cut at any of 20 moments has lost at most 2 s and opens", .long,
       .enabled(if: getuid() == 0, "only root may mount the disk that loses power"))
     func powerCut() throws {
       let graph = try OfflineGraph(preset: "phone5", period: 1024, speed: 1)

@@ -46,7 +46,8 @@ extension OfflineTests {
     }
 
     @Test(
-      "who speaks is told by the verb, in the status and over OSC, ten times a second, and is gone 5 s after")
+      "who speaks is told by the verb, in the status and over OSC, ten times a second, and is gone 5 s after",
+      .long)
     func told() throws {
       let graph = try OfflineGraph(
         preset: "ring7", period: 256, options: ["--talkers", "--osc-port", "0"], captures: 7, speed: 1)

@@ -48,7 +48,8 @@ extension OfflineTests {
     }
 
     @Test(
-      "R17: fuzzed packets from strangers change nothing and get no answer; from a subscriber they do no harm"
+      "R17: fuzzed packets from strangers change nothing and get no answer; from a subscriber they do no harm",
+      .long
     )
     func fuzzed() throws {
       let graph = try UDPTests.graph()

@@ -285,7 +285,8 @@ import Testing
   }
 
   @Test(
-    "R27: a hundred instances, two at a time in two threads, at rates from 44.1 to 192 kHz and random lengths"
+    "R27: a hundred instances, two at a time in two threads, at rates from 44.1 to 192 kHz and random lengths",
+    .long
   )
   func instances() async throws {
     let rates = [44100, 48000, 88200, 96000, 176_400, 192_000]

@@ -88,7 +88,7 @@ struct HostileFileTests {
     #expect(try refusal(loop).contains("cannot be read: Too many levels of symbolic links"))
   }
 
-  @Test("a randomly damaged file is read or refused in one line", arguments: 1...8)
+  @Test("a randomly damaged file is read or refused in one line", .long, arguments: 1...8)
   func mutations(seed: UInt64) throws {
     let good = Array(try Data(contentsOf: URL(filePath: repositoryFolder + "/Presets/devices/phone5.yaml")))
     let words = [

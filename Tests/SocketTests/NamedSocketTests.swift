@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(
-    "R21: removed files are restored within two seconds, and requests arrive",
+    "R21: removed files are restored within two seconds, and requests arrive", .long,
     arguments: ["/pinna.sock", "/pinna.sock.lock", ""])
   func restored(name: String) throws {
     let socket = try open()

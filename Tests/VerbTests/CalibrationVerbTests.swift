@@ -58,7 +58,7 @@ import Testing
     #expect((try after.json()["remarks"] as? [String])?.contains(remark) == true)
   }
 
-  @Test("a delay and an array that is checked under another name deviate as measured, too")
+  @Test("a delay and an array that is checked under another name deviate as measured, too", .long)
   func delay() throws {
     let before = try levels(home.pinna("check", "--preset", "pair", "--json"))
     try calibrate("pair", ["left-end", "right-end"], delay: true)

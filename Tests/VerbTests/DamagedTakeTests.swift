@@ -27,7 +27,8 @@ import Testing
   }
 
   @Test(
-    "absurd numbers in a sidecar are refused in a sentence, or do no harm; none ends render with a signal")
+    "absurd numbers in a sidecar are refused in a sentence, or do no harm; none ends render with a signal",
+    .long)
   func numbers() throws {
     let whole = try String(contentsOfFile: home.path + "/t/t.json", encoding: .utf8)
     let numbers = ["9223372036854775807", "-9223372036854775808", "9007199254740992", "-1", "1e300", "0"]

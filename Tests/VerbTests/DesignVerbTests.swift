@@ -83,7 +83,8 @@ import Testing
   }
 
   @Test(
-    "design uses the head that --hrtf or the device file names: ears in front and behind allow no stereo")
+    "design uses the head that --hrtf or the device file names: ears in front and behind allow no stereo",
+    .long)
   func listener() throws {
     let head = repositoryFolder + "/Tests/Golden/sphere.sofa"
     let file = try home.home.folder.write(PinnaHome.pair + "hrtf: \(head)\n", to: "elsewhere/bar.yaml")

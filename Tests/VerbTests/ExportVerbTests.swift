@@ -247,7 +247,8 @@ import Testing
   ]
 
   @Test(
-    "the feeds of a preset are exported together, and the convolutions of the configuration are what render gives"
+    "the feeds of a preset are exported together, and the convolutions of the configuration are what render gives",
+    .long
   )
   func feeds() throws {
     let preset = try home.home.folder.write(PresetTexts.table, to: "config/pinna/table.yaml")

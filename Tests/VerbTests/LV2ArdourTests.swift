@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(
-    "exports of a track with automated orientation equal pinna render --automation, bit for bit",
+    "exports of a track with automated orientation equal pinna render --automation, bit for bit", .long,
     .enabled(if: hasArdour, "ardour is not installed"), arguments: [256, 1024])
   func automation(block: Int) throws {
     var random = SeededNoise(seed: 44)

@@ -35,7 +35,8 @@ import Testing
   }
 
   @Test(
-    "report and check are about the pattern at a look: the given one, or the preset's; off for the device's cases"
+    "report and check are about the pattern at a look: the given one, or the preset's; off for the device's cases",
+    .long
   )
   func figures() throws {
     let given = try cases("report", "--device", "ring7", "--look", "35", "--draws", "0")
@@ -62,7 +63,8 @@ import Testing
   }
 
   @Test(
-    "an export has the filters of the preset's look and of its feeds' looks, and configurations play those")
+    "an export has the filters of the preset's look and of its feeds' looks, and configurations play those",
+    .long)
   func export() throws {
     let folder = home.path + "/out"
     let outcome = try home.pinna("export", "--preset", "beams", "--to", "jconvolver", folder)
@@ -90,7 +92,8 @@ import Testing
     #expect(files == ["front-supercardioid-look--60-10.wav", "front-cardioid.wav"])
   }
 
-  @Test("report --look all has the directivity of each direction by octave, as a table, JSON and plots")
+  @Test(
+    "report --look all has the directivity of each direction by octave, as a table, JSON and plots", .long)
   func all() throws {
     let outcome = try home.pinna(
       "report", "--device", "pair", "--look", "all", "--json", "--plots", home.path + "/plots")

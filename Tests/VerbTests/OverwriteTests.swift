@@ -65,6 +65,7 @@ import Testing
 
   @Test(
     "R51: links, FIFOs, sockets, folders and device nodes stay, also with --force; files stay without it",
+    .long,
     arguments: writers)
   func obstacles(writer: Writer) throws {
     var replaced = 0

@@ -170,7 +170,7 @@ import Testing
 
   /// Takes of ten minutes of silence, which take no space.
   private func writeLongTakes(_ count: Int) throws {
-    let bytes = 4 * 48000 * 600
+    let bytes = 4 * 48000 * 200
     let header = Data(StatedSound(.wav, .right).header(sound: bytes, channels: 2))
     for n in 0..<count {
       try home.writeTake("long/\(n)", Self.sound(1), [6000])
@@ -191,7 +191,7 @@ import Testing
   }
 
   @Test(
-    "INT and TERM end the children, and leave no half file; the same command goes on",
+    "INT and TERM end the children, and leave no half file; the same command goes on", .long,
     arguments: [SIGINT, SIGTERM])
   func signals(number: Int32) throws {
     try writeLongTakes(3)
@@ -208,7 +208,7 @@ import Testing
     #expect(rest.status == 0 && home.contents("out") == ["0.wav", "1.wav", "2.wav"], "\(rest)")
   }
 
-  @Test("R51: a child that is killed fails alone, and what it left does not stop the next run")
+  @Test("R51: a child that is killed fails alone, and what it left does not stop the next run", .long)
   func killed() throws {
     try writeLongTakes(3)
     let program = try home.startShell("exec $PINNA render --takes long --into out --jobs 1")

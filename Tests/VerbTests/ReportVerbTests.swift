@@ -75,7 +75,7 @@ import Testing
     #expect(try home.pinna("report", "--preset", "pair", "--order", "1").status == 2)
   }
 
-  @Test("report lists cases that are not offered, with the reason and the physical limit")
+  @Test("report lists cases that are not offered, with the reason and the physical limit", .long)
   func notOffered() throws {
     try home.home.folder.write(
       PinnaHome.pair.replacing("[portrait]", with: "[landscapeRight]"), to: "config/pinna/devices/pair.yaml")

@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test("render --takes gives every file of a take again bit for bit, without main, split or whole")
+  @Test("render --takes gives every file of a take again bit for bit, without main, split or whole", .long)
   func batch() throws {
     for (options, names) in [
       (Options(), ["", "-anna", "-ben"]), (Options(hasMain: false), ["-anna", "-ben"]),
@@ -297,7 +297,8 @@ import Testing
     #expect(batch.status == 0, "\(batch)")
   }
 
-  @Test("a take that was renamed as a whole is computed again bit for bit, split, from any of its files")
+  @Test(
+    "a take that was renamed as a whole is computed again bit for bit, split, from any of its files", .long)
   func renamed() throws {
     let take = try record(Options(splitMinutes: 1, stall: 75 * 48_000))
     let old = URL(filePath: take).lastPathComponent
@@ -332,7 +333,7 @@ import Testing
     #expect(try Self.differences(home.path + "/listed/anna.wav", "\(folder)/\(old)-anna.wav") == 0)
   }
 
-  @Test("the pieces of a split take are computed again bit for bit, also one that begins within a gap")
+  @Test("the pieces of a split take are computed again bit for bit, also one that begins within a gap", .long)
   func pieces() throws {
     let take = try record(Options(splitMinutes: 1, stall: 75 * 48_000))
     for piece in ["", "_2"] {
@@ -345,7 +346,7 @@ import Testing
   }
 
   @Test(
-    "a take that begins in a dropout, or while a microphone is muted, is computed again bit for bit",
+    "a take that begins in a dropout, or while a microphone is muted, is computed again bit for bit", .long,
     arguments: [
       (-300..<700, nil, 0), (-9000..<5000, nil, 0), (-9000 ..< -200, 20_000, 0), (-20_000..<100, 25_000, 0),
       (-300..<700, nil, 2560), (-9000 ..< -200, nil, 2560), (-9000..<5000, 20_000, 2560),
