@@ -378,7 +378,7 @@ install-packages:
 
 lint:
 	@echo "== Format"
-	swift format lint --recursive --strict Package.swift Sources Tests Benchmarks
+	swift format lint --parallel --recursive --strict Package.swift Sources Tests Benchmarks
 	@echo "== Escapes from the realtime checks stand in two files"
 	@sh tools/check-escapes
 	@echo "== Tests name every promise, and nothing names this machine or has a line of the seeds"

@@ -55,7 +55,7 @@ extension LiveTests {
       let noticed = ContinuousClock.now - start0
       #expect(noticed <= Faults.patience(.milliseconds(100)), "\(noticed)")
       Faults.report("R12", done: "source killed: told", took: noticed, limit: .milliseconds(100))
-      #expect(graph.program.errorText.contains("bottom-left has lost metro:240_bpm"))
+      #expect(graph.says("bottom-left has lost metro:240_bpm"))
       let status = try graph.status()
       #expect(status["state"] as? String == "recording")
       // Two seconds: the meters hold a peak for 1.5 s.

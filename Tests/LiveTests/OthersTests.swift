@@ -119,7 +119,7 @@ extension LiveTests {
         #expect(status["polarPattern"] as? String == expected)
         #expect(status["highPassHz"] as? Double == (expected == "cardioid" ? 90 : nil))
       }
-      #expect(graph.program.errorText.contains("cannot be used; remove it"))
+      #expect(graph.says("cannot be used; remove it"))
     }
   }
 }

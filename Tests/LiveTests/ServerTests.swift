@@ -190,7 +190,7 @@ extension LiveTests {
       #expect(try waitUntil(seconds: 5) { try graph.status()["server"] as? String == "unusable" })
       let refused = try graph.pinna("record", "start")
       #expect(refused.status == 3 && refused.isOneSentence && refused.error.contains("4000"), "\(refused)")
-      #expect(graph.program.errorText.contains("4000 Hz"))
+      #expect(graph.says("4000 Hz"))
       graph.killServer()
       #expect(try waitUntil(seconds: 2) { try graph.status()["server"] as? String == "gone" })
       try graph.restartServer()

@@ -71,7 +71,7 @@ extension OfflineTests {
         let outputs = options.isEmpty || isAll || word == "outputs" ? ["system:playback_1"] : []
         #expect(try graph.peers(of: "pinna:out_left") == outputs, "\(options)")
         #expect(try waitUntil(seconds: 5) { try sources(graph) == capturesInOrder(graph) }, "\(options)")
-        #expect(graph.program.errorText.contains("headphones") == isAll, "\(graph.program.errorText)")
+        #expect(graph.says("headphones", seconds: isAll ? 5 : 0) == isAll, "\(graph.program.errorText)")
         if !options.isEmpty {
           try graph.waitForLook()
           // What the last run had would have come back by now, and stayed.

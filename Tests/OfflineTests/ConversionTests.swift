@@ -53,7 +53,7 @@ extension OfflineTests {
     }
 
     @Test(
-      "R4: a server that dies during conversion does not disturb it: the converted take is whole",
+      "R4: a server that dies during conversion does not disturb it: the converted take is whole", .long,
       arguments: ["flac", "opus"])
     func serverDied(format: String) throws {
       let (graph, path) = try converting(format)

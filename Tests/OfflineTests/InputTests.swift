@@ -91,7 +91,7 @@ extension OfflineTests {
       #expect(reports == 1)
     }
 
-    @Test("missing, silent and duplicate microphone signals are reported once and listed in status")
+    @Test("missing, silent and duplicate microphone signals are reported once and listed in status", .long)
     func suspicious() throws {
       let graph = try OfflineGraph(preset: "phone5", captures: 3)
       let names = try graph.microphones()
@@ -105,6 +105,10 @@ extension OfflineTests {
         "\(names[2]) is silent while others are not", "not connected: \(names[4])",
       ]
       #expect(try waitUntil(seconds: 10) { try warnings(graph).sorted() == expected.sorted() })
+      // What is said comes a moment after the status.
+      for sentence in expected {
+        #expect(graph.says("pinna: \(sentence)\n"))
+      }
       for sentence in expected {
         #expect(graph.program.errorText.components(separatedBy: "pinna: \(sentence)\n").count == 2)
       }
@@ -132,6 +136,7 @@ extension OfflineTests {
       let sentence = "there is no port system:playbck_2 for the outputs"
       #expect(try waitUntil(seconds: 6) { try warnings(graph).contains { $0.hasPrefix(sentence) } })
       #expect(try !warnings(graph).contains { $0.contains("playback_1") })
+      #expect(graph.says(sentence))
       let isTwice = waitUntil(seconds: 1) {
         graph.program.errorText.components(separatedBy: sentence).count > 2
       }

@@ -75,7 +75,8 @@ extension OfflineTests {
     }
 
     @Test(
-      "S13: during a take, MIDI changes nothing and says so once; takes that a controller begins and ends are named"
+      "S13: during a take, MIDI changes nothing and says so once; takes that a controller begins and ends are named",
+      .long
     )
     func locked() throws {
       let (graph, keys) = try graph()
@@ -256,10 +257,9 @@ extension OfflineTests {
       func becomes(_ key: String, _ wanted: String) throws -> Bool {
         try waitUntil(seconds: 10) { try "\(graph.feeds()["anna"]?[key] ?? "nil")" == wanted }
       }
-      func isSaid(_ text: String) -> Bool { waitUntil(seconds: 5) { graph.program.errorText.contains(text) } }
       try keys.control(8, 10)
       #expect(
-        isSaid("MIDI controller 8, gain of anna: there is no feed \"anna\" besides main"),
+        graph.says("MIDI controller 8, gain of anna: there is no feed \"anna\" besides main"),
         "\(graph.program.errorText)")
       try #require(try graph.pinna("feed", "add", "anna", "--format", "mono", "--gain", "-20").status == 0)
       for value in 11...40 { try keys.control(8, value) }
@@ -286,7 +286,7 @@ extension OfflineTests {
 
       try #require(try graph.pinna("feed", "remove", "anna").status == 0)
       try keys.note(36, 100)
-      #expect(isSaid("MIDI note 36, mute of anna: there is no feed"), "\(graph.program.errorText)")
+      #expect(graph.says("MIDI note 36, mute of anna: there is no feed"), "\(graph.program.errorText)")
       #expect(try value("muted", graph) == "0")
     }
 

@@ -332,7 +332,8 @@ extension OfflineTests {
     }
 
     @Test(
-      "R54: on terminals of 1 × 1 to 65 535 × 65 535, changed, closed, dumb or under a crash, the monitor draws or says what it needs, ends, and leaves the terminal as it was"
+      "R54: on terminals of 1 × 1 to 65 535 × 65 535, changed, closed, dumb or under a crash, the monitor draws or says what it needs, ends, and leaves the terminal as it was",
+      .long
     )
     func anyTerminal() throws {
       // No Pinna runs: the monitor says so, in a frame as large as any.

@@ -71,7 +71,7 @@ extension OfflineTests {
       withExtendedLifetime(mute) {}
     }
 
-    @Test("a sender that never reads its answers does not delay others")
+    @Test("a sender that never reads its answers does not delay others", .long)
     func deafSender() throws {
       let graph = try OfflineGraph(preset: "phone5")
       let deaf = try graph.sender()

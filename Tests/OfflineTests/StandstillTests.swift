@@ -8,7 +8,8 @@ extension OfflineTests {
   /// The deaths of real servers are in `LiveTests`.
   @Suite("Servers that stall at the worst moment") struct StandstillTests {
     @Test(
-      "R28: every request sent while jackd stalls is answered once, and nothing is locked, reverted or busy afterwards"
+      "R28: every request sent while jackd stalls is answered once, and nothing is locked, reverted or busy afterwards",
+      .long
     )
     func everyRequest() throws {
       let home = try PinnaHome()

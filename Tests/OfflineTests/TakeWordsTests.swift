@@ -107,7 +107,7 @@ extension OfflineTests {
         waitUntil(seconds: 5) { (try? FileManager.default.removeItem(atPath: folder)) != nil })
       #expect(
         try waitUntil(seconds: 3) { try warnings(graph).contains { $0.contains("\(folder) was removed") } })
-      #expect(graph.program.errorText.contains("\(folder) was removed"))
+      #expect(graph.says("\(folder) was removed"))
       #expect(try graph.pinna("status").output.hasPrefix("recording, but"))
       let stop = try graph.pinna("record", "stop")
       #expect(stop.status == 7 && stop.isOneSentence && stop.error.contains(path), "\(stop)")

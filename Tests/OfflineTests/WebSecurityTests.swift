@@ -125,7 +125,8 @@ extension OfflineTests {
     }
 
     @Test(
-      "R24: too many requests, bodies that are too long, and malformed ones are refused; the page goes on")
+      "R24: too many requests, bodies that are too long, and malformed ones are refused; the page goes on",
+      .long)
     func limits() throws {
       var graph = try WebTests.graph()
       var visitor = try WebVisitor(graph)

@@ -178,7 +178,9 @@ import Testing
     #expect((1..<8).contains(served), "\(served)")
   }
 
-  @Test("a sender that reads nothing does not delay others' answers, is read no more, and then disconnected")
+  @Test(
+    "a sender that reads nothing does not delay others' answers, is read no more, and then disconnected",
+    .long)
   func deaf() throws {
     let home = try PinnaHome()
     let socket = try ControlSocket(name: "pinna", environment: home.environment)

@@ -48,7 +48,7 @@ import Testing
     #expect(outcome.output.contains(home.runtimeFolder + "/pinna"), "\(outcome)")
   }
 
-  @Test("a Pinna that says it has stopped but keeps its name is reported within seconds")
+  @Test("a Pinna that says it has stopped but keeps its name is reported within seconds", .long)
   func keepsItsName() throws {
     let peer = try PeerHome()
     let start = ContinuousClock.now

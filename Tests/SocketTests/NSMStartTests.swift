@@ -47,7 +47,8 @@ import Testing
   }
 
   @Test(
-    "a manager that has ended is noticed at once; one that is silent, after five seconds; Pinna runs without")
+    "a manager that has ended is noticed at once; one that is silent, after five seconds; Pinna runs without",
+    .long)
   func silence() {
     let port = NSMPeer().port
     let gone = Start("osc.udp://127.0.0.1:\(port)/")

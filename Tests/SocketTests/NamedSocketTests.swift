@@ -68,7 +68,8 @@ import Testing
   }
 
   @Test(
-    "R21: an empty folder at the socket's path is replaced; one with files is named, by commands too, until it is gone"
+    "R21: an empty folder at the socket's path is replaced; one with files is named, by commands too, until it is gone",
+    .long
   )
   func folderAtPath() throws {
     let socket = try open()

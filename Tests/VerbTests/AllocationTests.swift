@@ -19,6 +19,7 @@ import Testing
 
   @Test(
     "10 000 periods with changes, takes, feeds that come and go and new period lengths allocate and free nothing",
+    .long,
     arguments: [[], ["--baseline"]])
   func nothing(options: [String]) throws {
     let counts = try count(options)

@@ -60,7 +60,8 @@ import Testing
     }
   }
 
-  @Test("of any command lines of writing verbs, none changes a file of a take, also by its other names")
+  @Test(
+    "of any command lines of writing verbs, none changes a file of a take, also by its other names", .long)
   func randomCommands() throws {
     let before = digests()
     let targets = try otherNames()

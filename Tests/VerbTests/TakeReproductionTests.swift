@@ -242,7 +242,8 @@ import Testing
   }
 
   @Test(
-    "a take stands alone: without the array's file, and with another in its place, it is the same bit for bit; a change is told"
+    "a take stands alone: without the array's file, and with another in its place, it is the same bit for bit; a change is told",
+    .long
   )
   func alone() throws {
     let take = try record()

@@ -30,6 +30,11 @@ extension PinnaHome {
 }
 
 extension PinnaGraph {
+  /// Whether Pinna writes `text` to standard error within `seconds`. It may do so a moment after its status tells the same.
+  public func says(_ text: String, seconds: Double = 5) -> Bool {
+    waitUntil(seconds: seconds) { program.errorText.contains(text) }
+  }
+
   /// The running take's frames on disk.
   public func takeFrames() throws -> Int { try home.takeFrames(sender()) }
 
