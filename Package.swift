@@ -380,10 +380,15 @@ let package = Package(
       swiftSettings: waiting),
     .testTarget(
       name: "PlotsTests", dependencies: ["Plots", "Acoustics", "AudioFiles", "CCairo", "TestSupport"]),
+    // Apart from VerbTests, which are not compiled again for a change in the tool itself.
+    .testTarget(
+      name: "ToolTests",
+      dependencies: ["pinna", "Acoustics", "Detection", "Figures", "LiveSupport", "Messages", "TestSupport"],
+      swiftSettings: waiting),
     .testTarget(
       name: "VerbTests",
       dependencies: [
-        "pinna", "pinna-benchmarks", "PinnaSession", "GuidedCheck", "Detection", "FasterKernels",
+        "pinna-benchmarks", "PinnaSession", "GuidedCheck", "Detection", "FasterKernels",
         "LiveSupport", "TestSupport", "Messages", "Figures", "FilterBanks", "FilterDesign", "Numerics",
         "Presets", "Recording", "Rendering", "Realtime", "AudioFiles", "Acoustics",
       ], swiftSettings: waiting),

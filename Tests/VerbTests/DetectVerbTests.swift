@@ -1,10 +1,7 @@
-import Acoustics
-import Detection
 import Foundation
 import LiveSupport
 import TestSupport
 import Testing
-import pinna
 
 @Suite("pinna detect") struct DetectVerbTests {
   let home: VerbHome
@@ -64,21 +61,6 @@ import pinna
     ] {
       #expect(outcome.output.contains(words), "\(words): \(outcome)")
     }
-  }
-
-  @Test("a port's other name stands beside it, not as a further port")
-  func alias() {
-    let ports = [CapturePort(name: "system:capture_1", aliases: ["alsa_pcm:hw:0:out1"])]
-    let clients = Result<[CaptureClient], any Error> {
-      try CaptureClient.list(of: RecordedGraph(ports: ports))
-    }
-    #expect(
-      clients.text == "JACK: system has 1 capture port: system:capture_1 (also alsa_pcm:hw:0:out1)")
-  }
-
-  private struct RecordedGraph: CaptureGraph {
-    let ports: [CapturePort]
-    func capturePorts() throws -> [CapturePort] { ports }
   }
 
   @Test("a malformed device file is named, and the others are found")
