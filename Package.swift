@@ -374,7 +374,7 @@ let package = Package(
     .testTarget(
       name: "SocketTests",
       dependencies: [
-        "CSockets", "peer", "PinnaSession", "LiveSupport", "Acoustics", "Control", "Messages", "Threads",
+        "CSockets", "PinnaSession", "LiveSupport", "Acoustics", "Control", "Messages", "Threads",
         "TestSupport",
       ],
       swiftSettings: waiting),
@@ -388,14 +388,14 @@ let package = Package(
     .testTarget(
       name: "VerbTests",
       dependencies: [
-        "pinna-benchmarks", "PinnaSession", "GuidedCheck", "Detection", "FasterKernels",
+        "PinnaSession", "GuidedCheck", "Detection", "FasterKernels",
         "LiveSupport", "TestSupport", "Messages", "Figures", "FilterBanks", "FilterDesign", "Numerics",
         "Presets", "Recording", "Rendering", "Realtime", "AudioFiles", "Acoustics",
       ], swiftSettings: waiting),
     .testTarget(
       name: "LiveTests",
       dependencies: [
-        "pinna-benchmarks", "frame-clock", "signal-loop", "PinnaSession",
+        "PinnaSession",
         "LiveSupport", "TestSupport",
         "Simulation",
         "Presets",
@@ -407,7 +407,7 @@ let package = Package(
     .testTarget(
       name: "OfflineTests",
       dependencies: [
-        "session-programs", "PinnaSession", "LiveSupport", "TestSupport", "Presets", "Control", "Processor",
+        "PinnaSession", "LiveSupport", "TestSupport", "Presets", "Control", "Processor",
         "Messages",
         "JackClient", "Recording", "Realtime", "FasterKernels", "AudioFiles", "Acoustics",
         "Simulation",
@@ -417,7 +417,7 @@ let package = Package(
       dependencies: ["FuzzSupport", "Manifolds", "Acoustics", "TestSupport"], swiftSettings: waiting),
     .testTarget(
       name: "DocsTests",
-      dependencies: ["session-programs", "LiveSupport", "TestSupport", "Presets", "Acoustics"],
+      dependencies: ["LiveSupport", "TestSupport", "Presets", "Acoustics"],
       swiftSettings: waiting),
   ],
   cLanguageStandard: .c2x
