@@ -31,9 +31,11 @@ run: install-packages
 STEP = @sh tools/step
 
 # Suites that design filters from nothing.
+# What sanitizers depend on beside the rooms.
+SANITIZED = Tests/RealtimeTests Tests/PluginTests Tests/ControlTests Tests/Support Makefile Package.swift
 DESIGNS = FilterDesignTests ArrayCheckTests SimulationTests AdaptationTests RenderingTests
 # Parts of tools/tests; the longest first.
-WITHOUT_SERVER = verbs-5 rooms engine verbs-0 verbs-2 offline-1 offline-0 offline-2 offline-3 verbs-4 verbs-1 verbs-3
+WITHOUT_SERVER = rooms verbs-3 engine offline-1 verbs-4 offline-0 offline-3 verbs-1 offline-2 verbs-0 verbs-2 verbs-5
 
 ## What a change must pass while it is made: everything that needs no server, but for long tests (PINNA_QUICK=0: these, too)
 ## and tests that design filters from nothing.
@@ -56,7 +58,8 @@ test: OPTIONAL = $(ARM64) ardour
 test: install-packages
 	@$(BEGIN)
 	$(STEP) "Style" $(MAKE) --no-print-directory lint
-	@tools/due "Designs from nothing" "$(DESIGNS)" "" && touch .build/designs || rm -f .build/designs
+	@tools/due "Designs from nothing" "$(DESIGNS)" "Tests/Golden Presets"; \
+	  case $$? in 0) touch .build/designs ;; 3) rm -f .build/designs ;; *) exit 1 ;; esac
 	$(STEP) "Build with tests" env $$(test -e .build/designs || echo PINNA_WITHOUT_DESIGNS=1) $(QUICKLY) --build-tests
 	$(STEP) "Tests without a server" tools/tests $(WITHOUT_SERVER)
 	@sh tools/free-places
@@ -64,11 +67,12 @@ test: install-packages
 	$(STEP) "Pinna in PipeWire's graph" tools/tests pipewire
 	$(STEP) "Documents: tables, commands and output" tools/tests documents
 	@test ! -e .build/designs || sh tools/step "Designs from nothing" tools/tests designs-0 designs-1
-	@tools/due "Proof of the callback by the compiler" "JackClient LV2Plugin" "" $(MAKE) --no-print-directory prove
+	@tools/due "Proof of the callback by the compiler" "JackClient LV2Plugin" Makefile $(MAKE) --no-print-directory prove
 	@tools/due "The engine for arm64, emulated" "Realtime Kernels" "tools/arm64 Tests/ARM64" \
 	  sh -c 'tools/arm64 build && tools/arm64 test'
-	@tools/due "Two sanitizers" "Realtime Plugin LV2Plugin Control JackWorld" "" $(MAKE) --no-print-directory sanitize
-	@tools/due "A live graph under RealtimeSanitizer" "JackWorld FasterKernels" Tests/LiveTests/SoakTests.swift \
+	@tools/due "Two sanitizers" "Realtime Plugin LV2Plugin Control JackWorld" "$(SANITIZED)" $(MAKE) --no-print-directory sanitize
+	@tools/due "A live graph under RealtimeSanitizer" "JackWorld FasterKernels" \
+	  "Tests/LiveTests/SoakTests.swift Tests/Support/Live tools/rtsan" \
 	  $(MAKE) --no-print-directory sanitize-live
 	@$(TIMES)
 	@echo "== Everything passed"
@@ -111,7 +115,7 @@ THREAD_TESTS = swift test --disable-xctest -c release $(SANITIZE_THREAD)
 ## The whole processor in a live graph under RealtimeSanitizer: changes every 20 ms, a new period every second.
 sanitize-live:
 	@echo "== $$(date +%T) The processor in a live graph under RealtimeSanitizer"
-	$(QUICKLY) --build-tests
+	env $$(test -e .build/designs || echo PINNA_WITHOUT_DESIGNS=1) $(QUICKLY) --build-tests
 	tools/rtsan $(TESTS) --filter SoakTests
 
 ## The engine compiled for arm64, in qemu's emulation: every layout against direct convolution. Skipped where a package of it is
@@ -218,7 +222,7 @@ faults: install-packages
 	$(FAULTS_RUN) --no-parallel --filter 'FuzzTests/|GuardTests/cost|DesignCancellationTests/' >>$(FAULTS).txt 2>&1 \
 	  || echo "faults: not every parser or time passed" >>$(FAULTS).txt
 	@echo "== $$(date +%T) Without a server"
-	$(FAULTS_RUN) --filter '^(Realtime|Presets|Recording|Control|FilterDesign)Tests|^VerbTests\.($(FAULTS_VERBS))/' --skip GuardTests/cost --skip DesignCancellationTests --skip sanitizerHears >>$(FAULTS).txt 2>&1 \
+	$(FAULTS_RUN) --filter '^(Realtime|Presets|Recording|Control|FilterDesign|Socket|Plugin|WebPage)Tests|^VerbTests\.($(FAULTS_VERBS))/' --skip GuardTests/cost --skip DesignCancellationTests --skip sanitizerHears >>$(FAULTS).txt 2>&1 \
 	  || echo "faults: not every test without a server passed" >>$(FAULTS).txt
 	@echo "== $$(date +%T) Pinna without a server"
 	$(FAULTS_RUN) --filter 'OfflineTests/($(FAULTS_OFFLINE))/' >>$(FAULTS).txt 2>&1 \

@@ -7,7 +7,8 @@ extension ConvolverConfiguration {
   var jconvolver: String {
     let comments =
       heading + [
-        "The server must run at \(bank.sampleRate) Hz. If this folder is moved, change the path after /cd."
+        "The server must run at \(bank.sampleRate) Hz. If this folder is moved, change the path after /cd.",
+        "A period below \(Self.partition) frames delays by \(2 * Self.partition) frames less the period.",
       ]
     var lines = comments.map { "# " + $0 }
     let partition = Self.partition

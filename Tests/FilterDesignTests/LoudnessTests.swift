@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test(
-    "A2: a voice straight ahead is equally loud in all cases, within 0.5 LU for speech at normal effort",
+    "A2: a voice straight ahead is equally loud in all cases, within 0.5 LU for speech at normal effort, but of A17 1.6",
     .long,
     arguments: [Banks.phone5Box, Banks.phone4, Banks.phone3, Banks.ring7, Banks.glasses8, Banks.linear8])
   func cases(designed: Banks.Designed) throws {

@@ -42,7 +42,6 @@ struct _jack_client {
   // In PipeWire: lost with its server; destroyed from outside; ports that the dead server had connected.
   int is_used, is_active, is_orphan, is_destroyed, connected_ports;
   char name[NAME];
-  pthread_t thread;
   JackProcessCallback process; void *process_context;
   JackBufferSizeCallback period; void *period_context;
   JackSampleRateCallback rate; void *rate_context;
@@ -331,10 +330,10 @@ static void set_freewheel(int is_on) {
   pthread_mutex_unlock(&requests);
 }
 
-// One channel after the other.
-static void load_sound(const char *path, int channels, int again) {
+// One channel after the other. 0 if there is no such file.
+static int load_sound(const char *path, int channels, int again) {
   FILE *file = fopen(path, "rb");
-  if (!file) return;
+  if (!file) return 0;
   fseek(file, 0, SEEK_END);
   size_t bytes = (size_t)ftell(file);
   rewind(file);
@@ -348,13 +347,15 @@ static void load_sound(const char *path, int channels, int again) {
   sound_frames = bytes / sizeof(float) / (size_t)channels;
   sound_at = 0;
   pthread_mutex_unlock(&graph);
+  return 1;
 }
 
-// Returns when a period has taken the message.
-static void send_midi(const char *port_name, const char *digits) {
+// Returns when a period has taken the message; 0 if no port can take it.
+static int send_midi(const char *port_name, const char *digits) {
   pthread_mutex_lock(&graph);
   jack_port_t *port = find(port_name);
-  if (port && port->midi && port->midi->count < MAX_EVENTS) {
+  int is_taken = port && port->midi && port->midi->count < MAX_EVENTS;
+  if (is_taken) {
     struct event *event = &port->midi->events[port->midi->count++];
     for (event->size = 0; digits[0] && digits[1] && event->size < sizeof event->bytes; digits += 2) {
       unsigned byte;
@@ -365,6 +366,7 @@ static void send_midi(const char *port_name, const char *digits) {
   uint32_t first = periods;
   pthread_mutex_unlock(&graph);
   while (__atomic_load_n(&periods, __ATOMIC_ACQUIRE) == first && !is_frozen && !is_dead) usleep(100);
+  return is_taken;
 }
 
 // Between periods. A negative number keeps what is.
@@ -448,6 +450,7 @@ static void list(char *answer, size_t size) {
   for (int n = 0; n < MAX_PORTS && at < size; n++)
     if (ports[n].is_used) at += (size_t)snprintf(answer + at, size - at, "%s\n", ports[n].name);
   pthread_mutex_unlock(&graph);
+  if (at >= size) snprintf(answer, size, "failed");
 }
 
 static void command(char *text, char *answer, size_t size) {
@@ -481,12 +484,15 @@ static void command(char *text, char *answer, size_t size) {
   else if (!strcmp(word[0], "xrun")) {
     for (int c = 0; c < MAX_CLIENTS; c++)
       if (clients[c].is_used && clients[c].xrun) clients[c].xrun(clients[c].xrun_context);
-  } else if (!strcmp(word[0], "midi")) send_midi(word[1], word[2]);
-  else if (!strcmp(word[0], "sound")) load_sound(word[1], atoi(word[2]), !strcmp(word[3], "again"));
-  else if (!strcmp(word[0], "record")) record(word[1], word + 2);
+  } else if (!strcmp(word[0], "midi")) {
+    if (!send_midi(word[1], word[2])) snprintf(answer, size, "failed");
+  } else if (!strcmp(word[0], "sound")) {
+    if (!load_sound(word[1], atoi(word[2]), !strcmp(word[3], "again"))) snprintf(answer, size, "failed");
+  } else if (!strcmp(word[0], "record")) record(word[1], word + 2);
   else if (!strcmp(word[0], "add")) {
     int is_midi = !strcmp(word[3], "midi");
-    add_port(NULL, word[1], strcmp(word[2], "output") ? JackPortIsInput : JackPortIsOutput, is_midi);
+    int flags = strcmp(word[2], "output") ? JackPortIsInput : JackPortIsOutput;
+    if (!add_port(NULL, word[1], flags, is_midi)) snprintf(answer, size, "failed");
   } else if (!strcmp(word[0], "remove") && find(word[1])) remove_port(find(word[1]));
   else if (!strcmp(word[0], "connect") || !strcmp(word[0], "disconnect")) {
     jack_port_t *from = find(word[1]), *to = find(word[2]);

@@ -265,6 +265,7 @@ import Testing
       lines.filter { $0.hasPrefix("/output/name") }
         == Self.tableOutputs.enumerated().map { "/output/name \($0 + 1) \"\($1)\"" })
     #expect(lines.contains { $0.hasPrefix("/convolver/new 4 8 ") })
+    #expect(lines.contains("# A period below 64 frames delays by 128 frames less the period."))
 
     var random = SeededNoise(seed: 39)
     let microphones = (0..<4).map { _ in random.samples(3000, amplitude: 0.25) }

@@ -3,8 +3,8 @@ import Messages
 import TestSupport
 
 /// A running `pinna` in a graph without a server, for one test: everything of it is real but libjack, whose place the
-/// library of `Tests/OfflineJack` takes. Periods pass on a virtual clock, eight times as fast as sound, and none is ever
-/// missed or late.
+/// library of `Tests/OfflineJack` takes. Frames pass on a virtual clock, eight times as fast as sound, and no period is
+/// ever missed or late; what Pinna does within seconds follows the machine's clock.
 public final class OfflineGraph: PinnaGraph {
   /// Whether this machine can compile that library.
   public static let isPossible = Preload.compiler != nil
