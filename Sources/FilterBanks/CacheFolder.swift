@@ -16,10 +16,12 @@ package enum CacheFolder {
     return (HomeFolder.path(environment) ?? "/nonexistent") + "/.cache/pinna"
   }
 
-  /// Whether something can be stored in it, as far as that is known before. Creates it: a superuser may write to any folder,
+  /// Whether something can be stored in it, as far as that is known before. It is tried: a superuser may write to any folder,
   /// as access(2) has it, also to those in which nothing can be created.
   package static var isWritable: Bool {
-    try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    return access(path, W_OK) == 0
+    var folder = path
+    while access(folder, F_OK) != 0, folder != "/" { folder = folder.deletingLastPathComponent }
+    var trial = Array((folder + "/.pinna-XXXXXX").utf8CString)
+    return folder != "/" && mkdtemp(&trial) != nil && rmdir(trial) == 0
   }
 }
