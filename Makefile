@@ -30,9 +30,9 @@ run: install-packages
 
 STEP = @sh tools/step
 
-# Suites that design filters from nothing.
 # What sanitizers depend on beside the rooms.
 SANITIZED = Tests/RealtimeTests Tests/PluginTests Tests/ControlTests Tests/Support Makefile Package.swift
+# Suites that design filters from nothing.
 DESIGNS = FilterDesignTests ArrayCheckTests SimulationTests AdaptationTests RenderingTests
 # Parts of tools/tests; the longest first.
 WITHOUT_SERVER = rooms verbs-3 engine offline-1 verbs-4 offline-0 offline-3 verbs-1 offline-2 verbs-0 verbs-2 verbs-5

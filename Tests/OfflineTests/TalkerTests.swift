@@ -67,7 +67,7 @@ extension OfflineTests {
       }
       let took = ContinuousClock.now - start
       #expect(
-        told == 20 && took > .milliseconds(1800) && took < Faults.patience(.milliseconds(2500)), "\(took)")
+        told == 20 && took > .milliseconds(1800) && took < .milliseconds(2500), "\(took)")
       let follow = try Program(
         PinnaHome.binary(), ["talkers", "--follow"], environment: graph.home.environment)
       #expect(
