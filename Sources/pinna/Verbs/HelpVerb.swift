@@ -43,13 +43,9 @@ enum ReferenceTable: String, NamedWord {
       Self.table(["status", "meaning"], ExitStatus.allCases.map { ["\($0.rawValue)", $0.meaning] })
     case .verbs:
       Self.table(
-        ["command", "what it does", "options"],
+        ["command", "what it does"],
         Tool.verbs.map { verb in
-          let command = (["pinna", verb.name] + verb.operands).joined(separator: " ")
-          let options = verb.options.map {
-            "`" + [$0.name, $0.value].compactMap(\.self).joined(separator: " ") + "`"
-          }
-          return ["`\(command)`", verb.summary, options.joined(separator: ", ")]
+          ["`" + (["pinna", verb.name] + verb.operands).joined(separator: " ") + "`", verb.summary]
         })
     }
   }
