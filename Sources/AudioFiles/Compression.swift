@@ -24,6 +24,10 @@ public enum Compression: String, CaseIterable, Sendable {
     if self == .opus, channels > 2 { return "opus takes more than 2 channels for loudspeakers" }
     if channels > 8 { return "\(rawValue) supports at most 8 channels" }
     if self == .opus, sampleRate != 48000 { return "opus requires a sample rate of 48000 Hz" }
+    // libFLAC writes what streams can say: 16 bits of Hz, or of tens of Hz.
+    if self == .flac, sampleRate > 65_535, sampleRate % 10 != 0 || sampleRate > 655_350 {
+      return "flac takes whole tens above 65535 Hz, up to 655350 Hz, and not \(sampleRate) Hz"
+    }
     return nil
   }
 

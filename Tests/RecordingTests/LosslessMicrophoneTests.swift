@@ -2,6 +2,7 @@ import Acoustics
 import AudioFiles
 import Foundation
 import LiveSupport
+import Realtime
 import Recording
 import TestSupport
 import Testing
@@ -34,6 +35,35 @@ import Testing
       try AudioClip(path: path).write(folder.path + "/b.opus", areMicrophones: true)
     }
   }
+
+  @Test("FLAC takes the rates that it can say, and others are refused before anything is written")
+  func rates() throws {
+    for rate in [8000, 44_101, 65_535, 65_540, 88_200, 95_910, 96_000, 176_400, 192_000, 384_000, 655_350] {
+      let path = folder.path + "/a.wav"
+      try AudioClip(sampleRate: rate, channels: Self.noise(2, frames: 500)).write(wav: path)
+      #expect(Compression.flac.obstacle(channels: 2, sampleRate: rate) == nil)
+      let flac = try Compression.flac.replace(wav: path)
+      #expect(try AudioFileReader(path: flac).sampleRate == rate)
+      try FileManager.default.removeItem(atPath: flac)
+    }
+    for rate in [65_536, 88_201, 88_112, 95_904, 96_096, 655_360, 768_000] {
+      let clip = AudioClip(sampleRate: rate, channels: Self.noise(2, frames: 500))
+      let error = #expect(throws: AudioFileError.self) { try clip.write(folder.path + "/b.flac") }
+      #expect(error?.description.contains("\(rate) Hz; give a name that ends in .wav") == true)
+      let take = TakePlan(
+        outputs: 2, sampleRate: rate, options: Self.flac, setup: TakeWriterTests.setup,
+        preRoll: PreRoll(microphones: 3, capacityFrames: 0))
+      #expect(take.convertedFormat == nil && take.conversionObstacle?.contains("\(rate) Hz") == true)
+      #expect(take.microphonesObstacle?.contains("\(rate) Hz") == true)
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+  }
+
+  private static let flac: TakeOptions = {
+    var options = TakeOptions()
+    (options.raw, options.format) = (true, .flac)
+    return options
+  }()
 
   @Test("a lossy file that lacks a band of one channel is refused, and the WAV file stays")
   func bands() throws {
