@@ -1,6 +1,7 @@
 import AudioFiles
 import FoundationEssentials
 import Glibc
+import Threads
 
 /// The folder of takes. Take names consist of ISO date and time, preset, and counter.
 ///
@@ -15,16 +16,34 @@ public struct TakeFolder: Sendable {
     self.path = path ?? Self.standard(environment)
   }
 
-  /// `$XDG_MUSIC_DIR/pinna`, or `~/Music/pinna` if that variable is not an absolute path. Symbolic links in it are the
-  /// user's choice, so they are resolved, which waits for the disk.
+  /// `pinna` in the music folder: `$XDG_MUSIC_DIR`, that of the desktop's settings, or `~/Music`. Where only
+  /// `~/Music/pinna` exists, the settings do not count, so that earlier takes stay together with new ones. Symbolic links
+  /// in it are the user's choice, so they are resolved, which waits for the disk.
   public static func standard(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String
   {
     let home = HomeFolder.path(environment)
-    guard let music = HomeFolder.absolute(environment["XDG_MUSIC_DIR"]) ?? home.map({ $0 + "/Music" }) else {
-      // `open` reports that this path cannot be used.
-      return "~/Music/pinna"
-    }
-    return resolve(music + "/pinna")
+    if let music = HomeFolder.absolute(environment["XDG_MUSIC_DIR"]) { return resolve(music + "/pinna") }
+    // `open` reports that this path cannot be used.
+    guard let home else { return "~/Music/pinna" }
+    let usual = home + "/Music/pinna"
+    guard let own = musicSetting(environment, home: home).map({ $0 + "/pinna" }),
+      access(own, F_OK) == 0 || access(usual, F_OK) != 0
+    else { return resolve(usual) }
+    return resolve(own)
+  }
+
+  /// The music folder of the desktop's settings; nil for none, which the home folder itself stands for, too.
+  /// - Source: xdg-user-dirs, user-dirs.dirs(5): a line `XDG_MUSIC_DIR="$HOME/yyy"` or `XDG_MUSIC_DIR="/yyy"`, escaped as
+  ///   for a shell.
+  private static func musicSetting(_ environment: [String: String], home: String) -> String? {
+    let settings = HomeFolder.absolute(environment["XDG_CONFIG_HOME"]) ?? home + "/.config"
+    let text = SmallFile.text("\(settings)/user-dirs.dirs", limit: 64 << 10) ?? ""
+    let line = /[ \t]*XDG_MUSIC_DIR[ \t]*=[ \t]*"(\$HOME)?(\/(?:[^"\\]|\\.)*)".*/
+    let last = text.split(whereSeparator: \.isNewline).compactMap { $0.wholeMatch(of: line) }.last
+    guard let (_, inHome, escaped) = last?.output else { return nil }
+    let path = (inHome == nil ? "" : home) + escaped.replacing(/\\(.)/) { $0.1 }
+    let parts = path.split(separator: "/")
+    return parts.isEmpty || parts == home.split(separator: "/") ? nil : "/" + parts.joined(separator: "/")
   }
 
   /// Resolves the symbolic links of the existing part of `path`. Waits for the disk.
