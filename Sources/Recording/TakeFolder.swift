@@ -114,8 +114,11 @@ public struct TakeFolder: Sendable {
       guard next >= 0 else {
         let reason =
           switch errno {
-          case ELOOP: "\(name) is a symbolic link"
-          case ENOTDIR: isLink(current, name) ? "\(name) is a symbolic link" : "\(name) is not a folder"
+          case ELOOP, ENOTDIR:
+            !isLink(current, name)
+              ? "\(name) is not a folder"
+              : faccessat(current, name, F_OK, 0) == 0
+                ? "\(name) is a symbolic link" : "\(name) is a symbolic link whose target is missing"
           default: String(cString: strerror(errno))
           }
         close(current)
@@ -142,9 +145,10 @@ public struct TakeFolder: Sendable {
 }
 
 extension OpenFolder {
-  /// File names in alphabetical order, which is the order in which takes were recorded.
+  /// File names in alphabetical order, without those that macOS adds beside files on other systems' disks ("._NAME").
   var names: [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd/\(descriptor)")) ?? []).sorted()
+    ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd/\(descriptor)")) ?? [])
+      .filter { !$0.hasPrefix("._") }.sorted()
   }
 
   /// Free space on the disk; nil if it is unknown.

@@ -73,4 +73,30 @@ extension TakeWriterTests {
     #expect(takes.takes().map(\.path) == [TakeFolder.resolve(result.path)])
     #expect(takes.repair().allSatisfy { $0.fault != nil })
   }
+
+  @Test("the companions that macOS writes beside files (._NAME) are no takes")
+  mutating func companions() throws {
+    let result = try take(try writer(), periods: 2)
+    let name = URL(filePath: result.path).lastPathComponent
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+      try folder.write(Data([0, 5, 22, 7, 0, 2, 0, 0]), to: "._" + name)
+    }
+    try folder.write(Data([0, 5, 22, 7]), to: "._cut.wav.part")
+    try folder.write(Data([0, 5, 22, 7]), to: "._cut.json.part")
+    let takes = TakeFolder(path: TakeFolder.resolve(folder.path))
+    var complaints: [String] = []
+    #expect(takes.takes { complaints.append($0) }.map(\.path) == [takes.path + "/" + name])
+    #expect(takes.endedTakes { complaints.append($1) }.map { $0.stem + ".wav" } == [name])
+    #expect(takes.newestNames(20) == [name])
+    #expect(takes.repair().isEmpty && complaints.isEmpty, "\(complaints)")
+  }
+
+  @Test("a link to a folder that is missing is refused as such")
+  func missingTarget() throws {
+    let path = TakeFolder.resolve(folder.path) + "/card"
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/nowhere/card")
+    #expect(TakeFolder.resolve(path) == path)
+    let error = #expect(throws: TakeError.self) { try TakeFolder(path: path).open() }
+    #expect(error?.description.contains("card is a symbolic link whose target is missing") == true)
+  }
 }
