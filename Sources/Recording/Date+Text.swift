@@ -22,6 +22,27 @@ extension Date {
       + digits(minutes / 60) + ":" + digits(minutes % 60)
   }
 
+  /// Reads a `localTimestamp`, or the beginning of a take's name, which has the time without its offset from UTC: then it
+  /// is of this system's time zone.
+  init?(takeTime text: String) {
+    let format = /(\d{4})-(\d\d)-(\d\d)T(\d\d):?(\d\d):?(\d\d)(?:\.(\d{3})([+-])(\d\d):(\d\d))?/
+    guard let found = text.prefixMatch(of: format)?.output else { return nil }
+    func number(_ digits: Substring?) -> Int32 { digits.flatMap { Int32($0) } ?? 0 }
+    var fields = tm()
+    (fields.tm_year, fields.tm_mon, fields.tm_mday) = (
+      number(found.1) - 1900, number(found.2) - 1, number(found.3)
+    )
+    (fields.tm_hour, fields.tm_min, fields.tm_sec) = (number(found.4), number(found.5), number(found.6))
+    fields.tm_isdst = -1
+    guard let sign = found.8 else {
+      self.init(timeIntervalSince1970: Double(mktime(&fields)))
+      return
+    }
+    let offset = 60 * (60 * number(found.9) + number(found.10))
+    let seconds = timegm(&fields) + Int(sign == "-" ? offset : -offset)
+    self.init(timeIntervalSince1970: Double(seconds) + Double(number(found.7)) / 1000)
+  }
+
   /// The first second of the date's day; not 00:00 where clocks are advanced at midnight.
   package var startOfLocalDay: Date {
     func day(_ second: time_t) -> (Int32, Int32) {

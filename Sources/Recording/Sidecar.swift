@@ -183,7 +183,7 @@ public struct Sidecar: Codable, Sendable, Hashable {
   /// every period for hours, and the sidecar must still be written every second.
   public static let listLimit = 10_000
   /// In bytes: far more than full lists need.
-  private static let sizeLimit = 64 << 20
+  static let sizeLimit = 64 << 20
 
   /// - Throws: `TakeError`, a sentence that says what is wrong with the file at `path`.
   public static func read(_ path: String) throws(TakeError) -> Sidecar {

@@ -67,8 +67,7 @@ public struct ListedTake: Encodable, Sendable {
 ///
 /// Thread: any that may wait for the disk.
 extension TakeFolder {
-  /// The takes of this folder, sorted by name. Names begin with the date, so the oldest is first. A folder that does
-  /// not exist has none.
+  /// The takes of this folder, in the order in which they began: the oldest first. A folder that does not exist has none.
   /// - Parameters:
   ///   - comparesSound: whether the microphones' files are compared with what was recorded, which reads parts of them;
   ///     their lengths always are.
@@ -119,7 +118,8 @@ extension TakeFolder {
           feeds: [],
           markers: [], files: 1, missing: []))
     }
-    return listed.sorted { $0.path < $1.path }
+    let dated = listed.map { (Self.start($0.started, name: $0.path.split(separator: "/").last ?? ""), $0) }
+    return dated.sorted { ($0.0, $0.1.path) < ($1.0, $1.1.path) }.map(\.1)
   }
 
   /// - Parameter isWritten: whether the take is being written; nil if its sidecar has its final name.

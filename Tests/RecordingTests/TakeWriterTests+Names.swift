@@ -99,4 +99,58 @@ extension TakeWriterTests {
     let error = #expect(throws: TakeError.self) { try TakeFolder(path: path).open() }
     #expect(error?.description.contains("card is a symbolic link whose target is missing") == true)
   }
+
+  @Test("takes are listed by when they began, whatever the clocks showed, and renamed ones among them")
+  mutating func order() throws {
+    let result = try take(try writer(), periods: 2)
+    let sidecar = result.path.replacing(".wav", with: ".json")
+    let text = try String(contentsOfFile: sidecar, encoding: .utf8)
+    let sound = try Data(contentsOf: URL(filePath: result.path))
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+      try FileManager.default.removeItem(atPath: folder.path + "/" + name)
+    }
+    // The oldest first.
+    let takes = [
+      ("2026-10-24T120000-p-1", "2026-10-24T12:00:00.000+02:00"),
+      // Summer time ends.
+      ("2026-10-25T025900-p-1", "2026-10-25T02:59:00.000+02:00"),
+      ("2026-10-25T020100-p-1", "2026-10-25T02:01:00.000+01:00"),
+      ("concert", "2026-10-25T12:00:00.000+01:00"),
+      ("2026-10-25T201000-p-1", "2026-10-25T20:10:00.100+01:00"),
+      ("2026-10-25T201000-p-2", "2026-10-25T20:10:00.900+01:00"),
+      // Over the date line, from Kiribati to Baker Island.
+      ("2026-10-27T150000-p-1", "2026-10-27T15:00:00.000+14:00"),
+      ("2026-10-26T133000-p-1", "2026-10-26T13:30:00.000-12:00"),
+      ("Applause", "2026-10-28T12:00:00.000+01:00"),
+    ]
+    for (stem, started) in takes {
+      try folder.write(sound, to: stem + ".wav")
+      let own = text.replacing(/"started" : "[^"]*"/, with: "\"started\" : \"\(started)\"")
+      #expect(own != text)
+      try folder.write(own, to: stem + ".json")
+    }
+    let listed = TakeFolder(path: TakeFolder.resolve(folder.path))
+    let names = takes.map { $0.0 + ".wav" }
+    #expect(listed.takes().map { URL(filePath: $0.path).lastPathComponent } == names)
+    for most in 0...names.count + 1 {
+      #expect(listed.newestNames(most) == Array(names.reversed().prefix(most)), "\(most)")
+    }
+  }
+
+  @Test("the newest takes are found without a look at sidecars of days before")
+  mutating func unreadSidecars() throws {
+    for n in 0..<600 {
+      let stem = "20\(10 + n / 60)-0\(1 + n / 20 % 3)-\(10 + n % 20)T120000-p-1"
+      try folder.write("", to: stem + ".wav")
+      // Whoever reads this takes it for the newest.
+      try folder.write(#"{"started": "2027-01-01T12:00:00.000+01:00"}"#, to: stem + ".json")
+    }
+    for n in 1...20 {
+      try folder.write("", to: "2026-11-\(n + 9)T120000-p-1.wav")
+      try folder.write(
+        "{\"started\": \"2026-11-\(n + 9)T12:00:00.000+01:00\"}", to: "2026-11-\(n + 9)T120000-p-1.json")
+    }
+    let newest = TakeFolder(path: TakeFolder.resolve(folder.path)).newestNames(20)
+    #expect(newest == (10...29).reversed().map { "2026-11-\($0)T120000-p-1.wav" })
+  }
 }
