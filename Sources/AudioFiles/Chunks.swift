@@ -118,7 +118,7 @@ struct Chunks {
     return [offset, aligned(offset)].contains(where: chunksReachEnd)
   }
 
-  private func chunksReachEnd(from offset: Int) -> Bool {
+  func chunksReachEnd(from offset: Int) -> Bool {
     let chunks = chunks(from: offset)
     guard let last = chunks.last else { return false }
     let isTag = chunks[0].name.hasPrefix("TAG") && size - offset == 128

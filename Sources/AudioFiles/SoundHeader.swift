@@ -138,6 +138,9 @@ struct SoundHeader {
     return min(size, soundStart + soundBytes)
   }
 
+  /// Whether the header states the length of all sound in the file.
+  var statesSound: Bool { soundBytes.map { stated == .bytes($0) } ?? false }
+
   /// The length that the header states, in frames.
   /// - Parameter frames: number of frames in the file.
   func statedFrames(of frames: Int?) -> Int? {

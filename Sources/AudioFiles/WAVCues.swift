@@ -29,7 +29,8 @@ package enum WAVCues {
     return write(cues, title, body.isEmpty ? [] : chunk("pnna", body), at: length, of: length, to: descriptor)
   }
 
-  /// Replaces the cues and the title behind the sound of a finished WAV file. Other chunks there stay.
+  /// Replaces the cues and the title behind the sound of a finished WAV file. Other chunks there stay, and from the first
+  /// one on that is none, all bytes.
   /// - Returns: whether the file has all of them. If not, or if it is another kind of file, it is as it was.
   package static func replace(
     in name: String, of folder: OpenFolder, _ cues: [WAVCue], title: String
@@ -40,15 +41,28 @@ package enum WAVCues {
     var information = stat()
     guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return false }
     let size = Int(information.st_size)
-    guard let end = SoundHeader(descriptor, size: size)?.end(ofSoundIn: size) else { return false }
+    // What seems to be sound behind the length that the header states may be something else.
+    guard let header = SoundHeader(descriptor, size: size), let end = header.end(ofSoundIn: size),
+      header.statesSound
+    else { return false }
     let file = Chunks(descriptor: descriptor, size: size, format: .riff)
     var others: [UInt8] = []
-    for found in file.chunks(from: file.aligned(end)) {
+    // Some programs write no padding behind sound of odd length. What follows then is kept as it is.
+    let aligned = file.aligned(end)
+    let isPadded = file.chunksReachEnd(from: aligned) || file.bytes(at: end, count: 1) == [0]
+    var next = isPadded ? aligned : end
+    for found in next == aligned ? file.chunks(from: next) : [] {
       let content = file.bytes(at: found.start, count: min(max(found.length, 0), 1 << 28))
       guard content.count == found.length else { return false }
       let isReplaced = found.name == "cue " || found.name == "LIST" && isOwnList(content)
       if !isReplaced { others += chunk(found.name, content) }
+      next = file.end(of: found) ?? size
     }
+    guard size - next <= 1 << 28 else { return false }
+    let rest = file.bytes(at: next, count: max(0, size - next))
+    // A known chunk behind the sound tells it from the rest.
+    if cues.isEmpty, title.isEmpty, others.isEmpty, !rest.isEmpty { others = chunk("JUNK", []) }
+    others += rest
     return write(cues, title, others, at: end, of: size, to: descriptor) && fdatasync(descriptor) == 0
   }
 

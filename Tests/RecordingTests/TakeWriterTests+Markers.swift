@@ -183,4 +183,65 @@ extension TakeWriterTests {
     #expect(writer.mark("late").frame == 4 * Self.period + 1000)
     _ = try end(writer)
   }
+
+  private static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
+    let count = UInt32(content.count)
+    return Array(name.utf8) + (0..<4).map { UInt8(truncatingIfNeeded: count >> (8 * $0)) } + content
+      + [UInt8](repeating: 0, count: content.count % 2)
+  }
+
+  /// What stands behind the sound, and what of it stays.
+  private static let behind: [(name: String, sound: Int, other: [UInt8], kept: [UInt8])] = {
+    let list = chunk("LIST", Array("INFOINAM".utf8) + [4, 0, 0, 0] + Array("old".utf8) + [0])
+    let known = chunk("id3 ", Array(repeating: 7, count: 28)) + chunk("_PMX", Array("<x/>  ".utf8))
+    let stray: [UInt8] = [0, 0x6E, 0, 0x69, 0, 0, 0, 0]
+    // Its length makes what a reader finds one byte too late look like a name.
+    let long = chunk("LIST", Array("abcd".utf8) + [UInt8](repeating: 65, count: 0x34 - 4))
+    return [
+      ("nothing", 300, [], []), ("nothing but padding", 301, [0], []),
+      ("known chunks", 301, [0] + list + known, known),
+      ("a chunk of no possible name", 300, list + stray + known, stray + known),
+      ("the same, behind padding", 301, [0] + list + stray + known, stray + known),
+      ("half a head", 300, list + known + [1, 2, 3], known + [1, 2, 3]),
+      ("no padding", 301, known, known), ("no padding, a title", 301, list + known, known),
+      ("no padding, a list", 301, long + known, long + known),
+      ("no padding, stray", 301, known + stray + long, known + stray + long),
+      ("zeros", 300, list + [UInt8](repeating: 0, count: 40), [UInt8](repeating: 0, count: 40)),
+    ]
+  }()
+
+  @Test("an edit keeps every byte behind the sound that is no title and no marker, or leaves the file alone")
+  func foreignChunks() throws {
+    let format: [UInt8] = [1, 0, 1, 0, 0x80, 0xBB, 0, 0, 0x80, 0xBB, 0, 0, 1, 0, 8, 0]
+    func file(_ sound: Int, _ other: [UInt8]) -> [UInt8] {
+      let data = Self.chunk("data", (0..<sound).map { UInt8(128 + $0 % 50) }).prefix(8 + sound)
+      return Self.chunk("RIFF", Array("WAVE".utf8) + Self.chunk("fmt ", format) + data + other).prefix(
+        44 + sound + other.count
+      ).map { $0 }
+    }
+    let (path, open) = (folder.path + "/a.wav", try #require(OpenFolder(path: folder.path)))
+    func replace(_ cues: [WAVCue], _ title: String) -> Bool {
+      WAVCues.replace(in: "a.wav", of: open, cues, title: title)
+    }
+    for (name, sound, other, kept) in Self.behind {
+      try folder.write(Data(file(sound, other)), to: "a.wav")
+      for (cues, text) in [([WAVCue(frame: 3, label: "three")], "new"), ([], "new"), ([], "")] {
+        #expect(replace(cues, text), "\(name)")
+        let bytes = try [UInt8](Data(contentsOf: URL(filePath: path)))
+        #expect(bytes[8..<44 + sound] == file(sound, [])[8..<44 + sound], "\(name)")
+        #expect(bytes.suffix(kept.count) == kept[...], "\(name)")
+        #expect(bytes[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) } == bytes.count - 8, "\(name)")
+        #expect(try self.cues(path) == cues && title(path) == (text.isEmpty ? nil : text), "\(name)")
+        let reader = try AudioFileReader(path: path)
+        #expect(try reader.read(frames: 1000).count == sound && reader.headerRemark == nil, "\(name)")
+        let more = bytes.count - (44 + sound + sound % 2 + kept.count)
+        #expect(!text.isEmpty || [0, 8].contains(more), "\(name)")
+      }
+    }
+    // Behind sound of this length, this could be sound, too.
+    let unclear = file(300, [0, 0x6E, 0, 0x69, 0, 0, 0, 0] + Self.chunk("id3 ", [1, 2, 3, 4]))
+    try folder.write(Data(unclear), to: "a.wav")
+    #expect(!replace([], "new"))
+    #expect(try [UInt8](Data(contentsOf: URL(filePath: path))) == unclear)
+  }
 }
