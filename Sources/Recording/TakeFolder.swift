@@ -53,7 +53,7 @@ public struct TakeFolder: Sendable {
     while true {
       if let found = realpath("/" + parts.joined(separator: "/"), nil) {
         defer { free(found) }
-        let base = String(cString: found)
+        guard let base = String(validatingCString: found) else { return path }
         return ([base == "/" ? "" : base] + missing.map(String.init)).joined(separator: "/")
       }
       guard let last = parts.popLast() else { return path }

@@ -27,6 +27,7 @@ enum Tool {
   static func run(_ words: [String]) -> ExitStatus {
     if let word = words.first, let helper = helpers[word] { end(helper(Array(words.dropFirst()))) }
     do {
+      try checkEncoding()
       if words.first == "--version" {
         say("pinna \(version)")
         return .done
@@ -53,6 +54,16 @@ enum Tool {
       let failure = Failure(error)
       complain(failure.description)
       return failure.status
+    }
+  }
+
+  /// Throws if a word of the command line is not UTF-8. As a string it would name another file.
+  private static func checkEncoding() throws(Failure) {
+    for case let word? in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+      .dropFirst()
+    where String(validatingCString: word) == nil {
+      throw Failure(
+        .usage, "\(String(cString: word)) is not UTF-8; if it names a file or folder, rename that")
     }
   }
 

@@ -98,4 +98,19 @@ import Testing
     }
     #expect(sawBeginning)
   }
+
+  @Test("a word of the command line that is not UTF-8 is refused in one sentence, and nothing is written")
+  func otherEncodings() throws {
+    for words in [
+      #"render --preset pair $'mics\xe9.wav' o.wav"#, #"render --preset pair m.wav $'out\xe9.wav'"#,
+      #"takes list --dir $'\xe9'"#, #"takes edit m.wav --title $'\xe9t\xe9'"#, #"$'\xff'"#,
+    ] {
+      let outcome = try home.shell("mkdir -p w && cd w && $PINNA \(words)")
+      #expect(outcome.status == 2 && outcome.isOneSentence, "\(words): \(outcome)")
+      #expect(outcome.error.contains("is not UTF-8") && home.contents("w").isEmpty, "\(outcome)")
+    }
+    let folder = try home.shell("mkdir $'\\xe9' && cd $'\\xe9' && $PINNA record start --dir takes")
+    #expect(folder.status == 1 && folder.isOneSentence, "\(folder)")
+    #expect(folder.error.contains("is not UTF-8"), "\(folder)")
+  }
 }

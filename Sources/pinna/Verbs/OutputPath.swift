@@ -81,6 +81,11 @@ enum OutputPath {
       throw Failure(
         .failed, "the current folder was removed; change to another one, or give \(path) as an absolute path")
     }
+    let bytes = getcwd(nil, 0)
+    defer { free(bytes) }
+    guard bytes.flatMap({ String(validatingCString: $0) }) != nil else {
+      throw Failure(.failed, "the current folder's name is not UTF-8; give \(path) as an absolute path")
+    }
     return folder + "/" + path
   }
 
