@@ -3,6 +3,7 @@ import Glibc
 import JackTools
 import Messages
 import Processor
+import Synchronization
 
 /// Handles the signals of the tool's process.
 enum Signals {
@@ -14,11 +15,28 @@ enum Signals {
   }
 
   /// Installs the handlers of `pinna run`: INT and TERM finalise a take and stop, and a second one exits at once; HUP
-  /// reloads the preset; USR1 prints the status. Call it once, from the main thread.
+  /// reloads the preset, unless it comes because the terminal was closed; USR1 prints the status. Call it once, from the
+  /// main thread.
   static func listen(_ events: ControllerEvents) {
     onStop { events.requestStop() }
-    on(SIGHUP) { events.requestReload() }
+    let hadTerminal = Mutex(hasTerminal)
+    on(SIGHUP) {
+      guard hadTerminal.withLock({ $0 }) else { return events.requestReload() }
+      // Shells and terminals send it before the terminal is gone.
+      DispatchQueue.global().asyncAfter(deadline: .now() + 1) {
+        if hasTerminal { return events.requestReload() }
+        // The next one is somebody's wish.
+        hadTerminal.withLock { $0 = false }
+      }
+    }
     on(SIGUSR1) { events.requestStatus() }
+  }
+
+  /// Whether this process has a controlling terminal.
+  private static var hasTerminal: Bool {
+    let terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+    if terminal >= 0 { close(terminal) }
+    return terminal >= 0
   }
 
   /// Calls `request` on the first INT or TERM; the second one exits at once. Call it once, from the main thread.

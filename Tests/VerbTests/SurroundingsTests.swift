@@ -113,4 +113,44 @@ import Testing
     #expect(folder.status == 1 && folder.isOneSentence, "\(folder)")
     #expect(folder.error.contains("is not UTF-8"), "\(folder)")
   }
+
+  @Test(
+    "a terminal that is closed does not have the preset loaded again; kill -HUP does, before and after",
+    .enabled(if: access("/usr/bin/script", X_OK) == 0))
+  func closedTerminal() throws {
+    let server = "pinna-none-\(getpid())"
+    let terminal = try Program(
+      "/usr/bin/script",
+      [
+        "-qec",
+        "cd \(home.path); echo $$ >pid; "
+          + "exec \(try PinnaHome.binary()) run --wait 60 --server \(server) >status 2>texts",
+        "/dev/null",
+      ], environment: home.home.environment)
+    func text(_ file: String) -> String {
+      (try? String(contentsOfFile: home.path + "/" + file, encoding: .utf8)) ?? ""
+    }
+    func pid() -> Int32? { Int32(text("pid").dropLast()) }
+    try #require(waitUntil(seconds: 10) { pid() != nil })
+    let run = try #require(pid())
+    defer { kill(run, SIGKILL) }
+    // The handler of USR1 is the last.
+    try #require(
+      waitUntil(seconds: 20, every: 50) {
+        kill(run, SIGUSR1)
+        return text("status").contains("{")
+      })
+    kill(run, SIGHUP)
+    // Without a server, every attempt says so.
+    func attempts() -> Int { text("texts").components(separatedBy: "was not reloaded").count - 1 }
+    #expect(waitUntil(seconds: 10) { attempts() == 1 }, "\(text("texts"))")
+    let closed = ContinuousClock.now
+    kill(terminal.pid, SIGKILL)
+    // For a second, signals may be the terminal's.
+    let isAsked = waitUntil(seconds: 20, every: 50) {
+      if .now - closed > .milliseconds(500) { kill(run, SIGHUP) }
+      return attempts() > 1
+    }
+    #expect(isAsked && .now - closed > .seconds(1), "\(text("texts"))")
+  }
 }
