@@ -1,8 +1,10 @@
 import Foundation
 import LiveSupport
 import Messages
+import Settings
 import TestSupport
 import Testing
+import Threads
 
 extension OfflineTests {
   /// Many clients, long answers, and clients that have exited.
@@ -30,6 +32,8 @@ extension OfflineTests {
     func killed(words: [String]) throws {
       let graph = try OfflineGraph(preset: "phone5")
       try #require(try graph.pinna("record", "start").status == 0)
+      // Its connection has an end in Pinna that is closed a moment later.
+      try #require(try waitUntil(seconds: 5) { try graph.controlConnections() == 1 })
       graph.program.signal(SIGSTOP)
       let before = try graph.controlConnections()
       let client = try Program(PinnaHome.binary(), words, environment: graph.home.environment)
@@ -145,7 +149,8 @@ extension OfflineTests {
 extension OfflineGraph {
   /// Entries of the kernel for the control socket: the one that listens, and one for each connection.
   func controlConnections() throws -> Int {
-    try String(contentsOfFile: "/proc/net/unix", encoding: .utf8).split(separator: "\n")
+    // Foundation takes a part of it for all.
+    try #require(SmallFile.text("/proc/net/unix")).split(separator: "\n")
       .count { $0.hasSuffix(home.runtimeFolder + "/pinna/pinna.sock") }
   }
 }

@@ -2,6 +2,7 @@ import Foundation
 import LiveSupport
 import TestSupport
 import Testing
+import Threads
 
 extension OfflineTests {
   /// What strangers, other users of the machine and hostile clients reach of the page: R24.
@@ -69,8 +70,8 @@ extension OfflineTests {
         let visitor = try WebVisitor(graph)
         let number = String(visitor.port, radix: 16, uppercase: true)
         let port = String(repeating: "0", count: 4 - number.count) + number
-        let sockets = try ["tcp", "tcp6"].flatMap {
-          try String(contentsOfFile: "/proc/net/\($0)", encoding: .utf8).split(separator: "\n").map {
+        let sockets = ["tcp", "tcp6"].flatMap {
+          (SmallFile.text("/proc/net/\($0)") ?? "").split(separator: "\n").map {
             $0.split(separator: " ")
           }
         }

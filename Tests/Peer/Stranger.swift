@@ -1,5 +1,6 @@
 import Foundation
 import Messages
+import Threads
 
 /// Makes this process another user's.
 func becomeNobody() {
@@ -41,7 +42,7 @@ func forge() -> Never {
   ]
   say("forging")
   while true {
-    let table = (try? String(contentsOfFile: "/proc/net/unix", encoding: .utf8)) ?? ""
+    let table = SmallFile.text("/proc/net/unix") ?? ""
     for line in table.split(separator: "\n").dropFirst() {
       guard let name = line.split(separator: " ").dropFirst(7).first else { continue }
       let (address, connected) = (SocketAddress(String(name)), makeSocket(SOCK_SEQPACKET))
