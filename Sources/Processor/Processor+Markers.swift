@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Messages
 import Recording
+import Settings
 import Text
 
 /// Markers and the title of a take. They are no settings, so they may be set while it runs.
@@ -32,7 +33,9 @@ extension Processor {
 
   private func runningTake() throws(Failure) -> any TakeRecording {
     switch state {
-    case .armed(let recording), .recording(let recording): return recording.take
+    // Status calls it recording from its request on.
+    case .openingTake(let recording), .startingTake(let recording, _), .armed(let recording), .recording(let recording):
+      return recording.take
     // Its disk thread may have written the last sidecar already.
     case .endingTake: throw Failure(.failed, "the take is ending already; nothing can be added to it")
     default: throw Failure(.failed, "nothing is being recorded; start with: pinna record start")

@@ -14,15 +14,21 @@ import Testing
   }
 
   @Test(
-    "markers and titles are taken from the first frame of a take to the request to end it, and else refused")
+    "markers and titles are taken from the request of a take to that of its end, and else refused")
   func markers() {
     let rig = Rig.live()
     #expect(mark(rig).text.contains("pinna record start"))
-    let take = rig.record()
-    #expect(mark(rig).status == .done && mark(rig, "two").status == .done && take.markers == 2)
+    rig.startTake()
+    let take = rig.world.takes.last!
+    // Status says that it records, while the disk and the callback have not begun.
+    #expect(rig.processor.state.kind == .openingTake && mark(rig).status == .done)
+    rig.open(take)
+    #expect(rig.processor.state.kind == .startingTake && mark(rig).status == .done)
+    rig.run(periods: 1)
+    #expect(mark(rig, "three").status == .done && take.markers == 3)
     #expect(rig.ask("record title") { try $0.setTitle("Title", $1) }.status == .done && take.title == "Title")
     rig.stopTake()
-    #expect(mark(rig).text.contains("is ending already") && take.markers == 2)
+    #expect(mark(rig).text.contains("is ending already") && take.markers == 3)
     let title = rig.ask("record title") { try $0.setTitle("late", $1) }
     #expect(title.status == .failed && take.title == "Title")
   }
