@@ -31,7 +31,8 @@ let waiting: [SwiftSetting] = [.unsafeFlags(["-Onone"])]
 /// Rooms that compute no samples. With PINNA_QUICK_BUILD set they are not optimised: `make run` and the gate then build in half the
 /// time. What is installed, packaged, or depended on by others is optimised as a whole.
 let roomsWithoutSound: Set<String> = [
-  "Plots", "Presets", "Recording", "Detection", "Diagnosis", "PluginBundles", "GuidedCheck", "Messages",
+  "Plots", "Presets", "Recording", "Settings", "Detection", "Diagnosis", "PluginBundles", "GuidedCheck",
+  "Messages",
   "Processor", "JackWorld", "Control", "WebPage", "Monitor", "LiveCheck", "PinnaRemote", "PinnaSession",
   "pinna",
 ]
@@ -88,6 +89,8 @@ let package = Package(
     // Imports point one way: each line may use the lines above it.
     .target(name: "Text"),
     .target(name: "Acoustics", dependencies: ["Text"]),
+    // What can be set, a row each; feeds, and changes of them.
+    .target(name: "Settings", dependencies: ["Text", "Acoustics"]),
     .target(name: "Threads", dependencies: ["CFiles"]),
     .target(name: "AudioFiles", dependencies: ["CFiles", "CSndfile", "Threads"]),
     .target(name: "Plots", dependencies: ["Text", "Acoustics", "AudioFiles", "CCairo"]),
@@ -121,7 +124,7 @@ let package = Package(
       name: "Figures",
       dependencies: ["Acoustics", "FilterDesign", "Manifolds", "HeadResponses", "Numerics", "CLapack"]),
     .target(
-      name: "Presets", dependencies: ["Text", "Acoustics", "AudioFiles", "CYaml"]),
+      name: "Presets", dependencies: ["Text", "Acoustics", "AudioFiles", "Settings", "CYaml"]),
     // Which of the devices is plugged in.
     .target(name: "Detection", dependencies: ["Text", "Acoustics", "Threads"]),
     // What stands in the way of reliable sound: realtime rights, servers, disks, profiles of sound cards.
@@ -131,16 +134,18 @@ let package = Package(
       dependencies: [
         "Text", "Acoustics", "AudioFiles", "Figures", "FilterDesign", "HeadResponses", "Manifolds",
         "Measurements",
-        "Numerics", "Presets",
+        "Numerics", "Presets", "Settings",
       ]),
     // Bundles for hosts of plug-ins.
     .target(
       name: "PluginBundles",
-      dependencies: ["Text", "Acoustics", "FilterDesign", "Plugin", "Presets"]),
+      dependencies: ["Text", "Acoustics", "FilterDesign", "Plugin", "Presets", "Settings"]),
     // What the engine plays, without a server: `render` and the guided check need no JACK.
     .target(
       name: "Rendering",
-      dependencies: ["Acoustics", "Adaptation", "FilterBanks", "FilterDesign", "Numerics", "Realtime"]),
+      dependencies: [
+        "Acoustics", "Adaptation", "FilterBanks", "FilterDesign", "Numerics", "Realtime", "Settings",
+      ]),
     .target(
       name: "Simulation",
       dependencies: ["Text", "Acoustics", "AudioFiles", "Manifolds", "Numerics", "Realtime", "Presets"]),
@@ -151,17 +156,19 @@ let package = Package(
     .target(
       name: "GuidedCheck",
       dependencies: ["Text", "Acoustics", "Adaptation", "AudioFiles", "Rendering", "Simulation"]),
-    .target(name: "Recording", dependencies: ["Text", "Acoustics", "AudioFiles", "Realtime", "Threads"]),
+    .target(
+      name: "Recording", dependencies: ["Text", "Acoustics", "AudioFiles", "Realtime", "Settings", "Threads"]),
     .target(name: "JackClient", dependencies: ["CJack", "CRealtime", "Realtime", "Threads"]),
     // What Pinna and its remote controls tell each other: OSC, methods, changes, answers, the client's end of the control
     // socket. No JACK, no LAPACK.
-    .target(name: "Messages", dependencies: ["Text", "CLiblo", "CSockets", "Acoustics", "Threads"]),
+    .target(
+      name: "Messages", dependencies: ["Text", "CLiblo", "CSockets", "Acoustics", "Settings", "Threads"]),
     // The state machine of a running Pinna, its watchers and jobs, and the protocols of the world around it.
     .target(
       name: "Processor",
       dependencies: [
         "Text", "Acoustics", "AudioFiles", "FilterBanks", "FilterDesign", "JackClient", "Messages", "Presets",
-        "Realtime", "Recording", "Rendering", "Threads",
+        "Realtime", "Recording", "Rendering", "Settings", "Threads",
       ]),
     // That world for real: JACK, disks, designs.
     .target(
@@ -169,13 +176,14 @@ let package = Package(
       dependencies: [
         "Acoustics", "Adaptation", "CRealtime", "FilterDesign", "JackClient", "Messages", "Numerics",
         "Presets", "Processor", "Realtime",
-        "Recording", "Rendering", "Threads",
+        "Recording", "Rendering", "Settings", "Threads",
       ]),
     // Everything that steers the processor: the server's end of the control socket, UDP, sessions, MIDI, session managers.
     .target(
       name: "Control",
       dependencies: [
         "Text", "CSockets", "Acoustics", "JackClient", "Messages", "Presets", "Processor", "Recording",
+        "Settings",
         "Threads",
       ]),
     // The page's files, as bytes of the program (C's #embed: as Swift they take ten seconds to compile), and
@@ -185,29 +193,35 @@ let package = Package(
       name: "WebPage",
       dependencies: [
         "PageResources", "CMicrohttpd", "CSockets", "Plots", "Acoustics", "AudioFiles", "Messages", "Presets",
-        "Recording", "Threads",
+        "Recording", "Settings", "Threads",
       ],
       exclude: ["Resources"]),
     // The terminal view of a running Pinna.
     .target(
       name: "Monitor",
-      dependencies: ["Text", "CFiles", "CNcurses", "Acoustics", "Messages", "Presets", "Threads"]),
+      dependencies: [
+        "Text", "CFiles", "CNcurses", "Acoustics", "Messages", "Presets", "Settings", "Threads",
+      ]),
     // For the demo, the bench, the check and tests, and in no library: a private server, players and recorders, and
     // requests to a server that may never answer.
     .target(
       name: "JackTools",
-      dependencies: ["Text", "CJack", "JackClient", "Messages", "Processor", "Threads"]),
+      dependencies: ["Text", "CJack", "JackClient", "Messages", "Processor", "Settings", "Threads"]),
     // The same check in a JACK graph, through a running Pinna.
     .target(
       name: "LiveCheck",
-      dependencies: ["Acoustics", "GuidedCheck", "JackClient", "JackTools", "Messages", "Processor"]),
+      dependencies: [
+        "Acoustics", "GuidedCheck", "JackClient", "JackTools", "Messages", "Processor", "Settings",
+      ]),
     // A program's session with a Pinna that another process runs. No JACK, no LAPACK.
-    .target(name: "PinnaRemote", dependencies: ["Acoustics", "Messages", "Recording", "Threads"]),
+    .target(
+      name: "PinnaRemote", dependencies: ["Acoustics", "Messages", "Recording", "Settings", "Threads"]),
     // The same with an engine in the program itself, and the guided check.
     .target(
       name: "PinnaSession",
       dependencies: [
-        "Control", "GuidedCheck", "JackWorld", "Messages", "PinnaRemote", "Presets", "Processor", "Threads",
+        "Control", "GuidedCheck", "JackWorld", "Messages", "PinnaRemote", "Presets", "Processor", "Settings",
+        "Threads",
       ]),
     .executableTarget(
       name: "pinna",
@@ -217,7 +231,7 @@ let package = Package(
         "Messages",
         "JackTools", "JackClient", "PluginBundles",
         "Recording", "Simulation", "Rendering", "Adaptation", "FilterBanks", "Diagnosis", "Detection",
-        "Presets", "Figures",
+        "Presets", "Settings", "Figures",
         "FilterDesign",
         "HeadResponses", "Manifolds",
         "Measurements", "Numerics", "FasterKernels", "Realtime", "AudioFiles", "Plots", "Acoustics",
@@ -229,7 +243,8 @@ let package = Package(
     .executableTarget(
       name: "pinna-benchmarks",
       dependencies: [
-        "Messages", "Processor", "JackTools", "JackClient", "FasterKernels", "Plugin", "Realtime", "Plots",
+        "Messages", "Settings", "Processor", "JackTools", "JackClient", "FasterKernels", "Plugin", "Realtime",
+        "Plots",
         "AudioFiles", "Threads", "CFiles",
       ],
       path: "Benchmarks/pinna-benchmarks"),
@@ -242,7 +257,8 @@ let package = Package(
     .target(
       name: "LiveSupport",
       dependencies: [
-        "CJack", "CSockets", "Control", "Processor", "Messages", "JackClient", "JackTools", "Recording",
+        "CJack", "CSockets", "Control", "Processor", "Messages", "Settings", "JackClient", "JackTools",
+        "Recording",
         "Realtime", "AudioFiles",
         "Threads", "TestSupport",
       ],
@@ -271,7 +287,8 @@ let package = Package(
     .target(
       name: "FuzzSupport",
       dependencies: [
-        "Control", "JackClient", "Messages", "Processor", "Simulation", "Presets", "Recording", "FilterBanks",
+        "Control", "JackClient", "Messages", "Processor", "Simulation", "Presets", "Settings", "Recording",
+        "FilterBanks",
         "FilterDesign", "Measurements",
         "AudioFiles", "Acoustics", "TestSupport",
       ],
@@ -289,7 +306,7 @@ let package = Package(
       path: "Tests/SignalLoop"),
     // One end of a control socket as a program of its own: a server, a client, another user who meddles.
     .executableTarget(
-      name: "peer", dependencies: ["PinnaSession", "Control", "Messages"], path: "Tests/Peer"),
+      name: "peer", dependencies: ["PinnaSession", "Control", "Messages", "Threads"], path: "Tests/Peer"),
     // Its malloc counts: a program of its own, which no target names, so that no test or sanitizer meets it.
     .target(name: "AllocationCount", path: "Tests/AllocationCount", publicHeadersPath: "include"),
     .executableTarget(
@@ -314,24 +331,28 @@ let package = Package(
       name: "AdaptationTests",
       dependencies: [
         "Adaptation", "Rendering", "Realtime", "FilterBanks", "FilterDesign", "HeadResponses",
-        "Manifolds", "Numerics", "Presets", "Acoustics", "TestSupport",
+        "Manifolds", "Numerics", "Presets", "Settings", "Acoustics", "TestSupport",
       ]),
     // No JACK in its dependencies.
     .testTarget(
       name: "RenderingTests",
       dependencies: [
         "Rendering", "Realtime", "FilterBanks", "FilterDesign", "Manifolds", "Numerics", "Presets",
+        "Settings",
         "Acoustics",
         "TestSupport",
       ]),
     .testTarget(
       name: "RecordingTests",
-      dependencies: ["Recording", "Acoustics", "AudioFiles", "Realtime", "TestSupport", "LiveSupport"],
+      dependencies: [
+        "Recording", "Acoustics", "AudioFiles", "Realtime", "Settings", "TestSupport", "LiveSupport",
+      ],
       swiftSettings: waiting),
     .testTarget(
       name: "PresetsTests",
       dependencies: [
-        "Presets", "FilterBanks", "FilterDesign", "Manifolds", "Numerics", "Acoustics", "TestSupport",
+        "Presets", "Settings", "FilterBanks", "FilterDesign", "Manifolds", "Numerics", "Acoustics",
+        "TestSupport",
       ], swiftSettings: waiting),
     .testTarget(
       name: "DetectionTests", dependencies: ["Detection", "Presets", "Acoustics", "TestSupport"],
@@ -358,7 +379,7 @@ let package = Package(
       dependencies: [
         "Control", "JackWorld", "Processor", "Messages", "JackClient", "Recording", "Realtime",
         "FilterDesign", "Rendering",
-        "Presets", "Acoustics", "Threads",
+        "Presets", "Settings", "Acoustics", "Threads",
         "TestSupport",
       ] + (onlyCore ? [] : ["LiveSupport"]),
       swiftSettings: onlyCore ? [] : waiting),
@@ -368,13 +389,15 @@ let package = Package(
       swiftSettings: waiting),
     .testTarget(
       name: "MonitorTests",
-      dependencies: ["Monitor", "Messages", "Plots", "Processor", "Presets", "Acoustics", "TestSupport"],
+      dependencies: [
+        "Monitor", "Messages", "Plots", "Processor", "Presets", "Settings", "Acoustics", "TestSupport",
+      ],
       swiftSettings: waiting),
     // Real sockets, other processes, another user.
     .testTarget(
       name: "SocketTests",
       dependencies: [
-        "CSockets", "PinnaSession", "LiveSupport", "Acoustics", "Control", "Messages", "Threads",
+        "CSockets", "PinnaSession", "LiveSupport", "Acoustics", "Control", "Messages", "Settings", "Threads",
         "TestSupport",
       ],
       swiftSettings: waiting),
@@ -383,14 +406,16 @@ let package = Package(
     // Apart from VerbTests, which are not compiled again for a change in the tool itself.
     .testTarget(
       name: "ToolTests",
-      dependencies: ["pinna", "Acoustics", "Detection", "Figures", "LiveSupport", "Messages", "TestSupport"],
+      dependencies: [
+        "pinna", "Acoustics", "Detection", "Figures", "LiveSupport", "Messages", "Settings", "TestSupport",
+      ],
       swiftSettings: waiting),
     .testTarget(
       name: "VerbTests",
       dependencies: [
         "PinnaSession", "GuidedCheck", "Detection", "FasterKernels",
         "LiveSupport", "TestSupport", "Messages", "Figures", "FilterBanks", "FilterDesign", "Numerics",
-        "Presets", "Recording", "Rendering", "Realtime", "AudioFiles", "Acoustics",
+        "Presets", "Settings", "Recording", "Rendering", "Realtime", "AudioFiles", "Acoustics",
       ], swiftSettings: waiting),
     .testTarget(
       name: "LiveTests",
@@ -398,7 +423,7 @@ let package = Package(
         "PinnaSession",
         "LiveSupport", "TestSupport",
         "Simulation",
-        "Presets",
+        "Presets", "Settings",
         "Control", "Processor", "Messages", "JackClient", "JackTools", "CJack", "Recording", "Realtime",
         "FasterKernels", "AudioFiles",
         "Acoustics",
@@ -407,10 +432,10 @@ let package = Package(
     .testTarget(
       name: "OfflineTests",
       dependencies: [
-        "PinnaSession", "LiveSupport", "TestSupport", "Presets", "Control", "Processor",
+        "PinnaSession", "LiveSupport", "TestSupport", "Presets", "Settings", "Control", "Processor",
         "Messages",
         "JackClient", "Recording", "Realtime", "FasterKernels", "AudioFiles", "Acoustics",
-        "Simulation",
+        "Simulation", "Threads",
       ], swiftSettings: waiting),
     .testTarget(
       name: "FuzzTests",

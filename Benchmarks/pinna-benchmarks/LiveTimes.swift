@@ -3,6 +3,7 @@ import JackClient
 import JackTools
 import Messages
 import Realtime
+import Settings
 
 /// Times the engine's callback from entry to exit on a private realtime server, alternating with an idle client that
 /// waits as long as the engine's median time. Only one of them is in the graph at a time, because each would interrupt

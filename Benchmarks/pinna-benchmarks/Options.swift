@@ -1,5 +1,6 @@
 import Messages
 import Realtime
+import Settings
 
 /// The options after a command.
 struct Options {

@@ -1,6 +1,7 @@
 import Foundation
 import Messages
 import Realtime
+import Settings
 
 /// Times the callbacks after a change of period: the engine has run with another period, the control side prepares for
 /// the new one, and the callback adopts the new convolver; at once, or after periods that the new convolver has to make up

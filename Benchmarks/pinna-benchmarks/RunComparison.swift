@@ -1,6 +1,7 @@
 import Foundation
 import Messages
 import Realtime
+import Settings
 
 /// Two runs of `periods` or `scale`, configuration by configuration: other machines, or other versions of Pinna.
 struct RunComparison {

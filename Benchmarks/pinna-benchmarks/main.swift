@@ -3,6 +3,7 @@ import Foundation
 import JackClient
 import Messages
 import Realtime
+import Settings
 import Threads
 
 let words = Array(CommandLine.arguments.dropFirst())

@@ -124,3 +124,11 @@ extension Device {
       dataSource: source.name, polarPattern: selection.polarPattern, inputOrientation: orientation)
   }
 }
+
+extension DataSource {
+  /// The mono pattern that most people want first.
+  public var monoPattern: PolarPattern {
+    let mono = polarPatterns.filter { !$0.isOriented }
+    return mono.contains(.cardioid) ? .cardioid : mono.first ?? defaultPolarPattern
+  }
+}

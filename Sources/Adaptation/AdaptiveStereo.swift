@@ -2,15 +2,15 @@ import Acoustics
 import Realtime
 import Threads
 
-/// Stereo filters that follow the sound, on `main` of one engine, and who speaks where: reads the engine's microphones, and
-/// delivers filters and talkers.
+/// Stereo filters that follow the sound, on feeds of one engine, and who speaks where: reads the engine's microphones, and
+/// delivers filters and talkers. One analysis serves all feeds.
 ///
 /// It plays the linear filters alone, and says why, while something forbids it to follow: see `State`. It gets there and
 /// back smoothly.
 public final class AdaptiveStereo: @unchecked Sendable {
   // Unchecked: only the worker uses `finder` and what follows it.
 
-  /// What it follows the sound with: an array, and stereo whose linear filters it corrects.
+  /// What a feed follows the sound with: an array, and stereo whose linear filters it corrects.
   public struct Target: Sendable {
     package let array: ArrayTable
     /// Up for the listener, as a unit vector of the device frame: talkers are near the horizon.
@@ -38,18 +38,18 @@ public final class AdaptiveStereo: @unchecked Sendable {
 
   private let engine: Engine
   private let stream: FilterStream
-  private let wanted = Locked<Target?>(nil)
+  /// By the feeds' numbers in the engine. All have the same array.
+  private let wanted = Locked<[Int: Target]>([:])
   private let stated = Locked<State>(.off)
   /// Nil while nobody looks for talkers.
   private let told = Locked<Talkers?>(nil)
   private var finder: DirectionFinder?
   private var tracker: TalkerTracker?
   private var corrected: CorrectedFilters?
-  private var target: Target?
+  /// Of the listener whom talkers are near the horizon for.
+  private var up = SIMD3<Double>()
   private var block: [AlignedMemory] = []
-  /// The part of the corrections that is applied now.
-  private var strength = 0.0
-  /// Updates in which nothing was applied.
+  /// Updates in which nothing was asked for.
   private var updatesAtRest = 0
   /// `Engine.statistics.lateAdaptations` when the worker last caught up.
   private var lateBefore = 0
@@ -67,19 +67,20 @@ public final class AdaptiveStereo: @unchecked Sendable {
 
   deinit { for memory in block { memory.free() } }
 
-  /// Follows the sound with other tables, another base, or another strength; nil for not at all.
+  /// Follows the sound with other tables, another base, or another strength; empty for not at all.
+  /// - Parameter targets: by the feeds' numbers in the engine. All have the same array.
   ///
   /// Thread: any.
-  package func follow(_ target: Target?) { wanted.withLock { $0 = target } }
+  package func follow(_ targets: [Int: Target]) { wanted.withLock { $0 = targets } }
 
   /// Follows the sound at full strength from the first frame on. Call it before the first period.
   ///
   /// Thread: worker.
-  package func start(_ target: Target?) {
-    follow(target)
-    guard let target else { return }
-    begin(target)
-    strength = target.strength
+  package func start(_ targets: [Int: Target]) {
+    follow(targets)
+    guard !targets.isEmpty else { return }
+    begin(targets)
+    for (number, target) in targets { corrected?.feeds[number]?.strength = target.strength }
   }
 
   /// Thread: any.
@@ -96,12 +97,9 @@ public final class AdaptiveStereo: @unchecked Sendable {
   ///
   /// Thread: worker.
   package func work() {
-    if let new = wanted.withLock({ $0 }) {
-      begin(new)
-    } else if target == nil {
-      return
-    }
-    guard let finder, let target else { return }
+    let new = wanted.withLock { $0 }
+    if !new.isEmpty { begin(new) }
+    guard let finder else { return }
     var (updates, read) = (0, 0)
     withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<Float>.self, capacity: block.count) { pointers in
       for (m, memory) in block.enumerated() { pointers[m] = memory.floats }
@@ -117,12 +115,12 @@ public final class AdaptiveStereo: @unchecked Sendable {
         switch step {
         case .none: continue
         case .silence: corrected?.reset()
-        case .directions: corrected?.update(strength: Float(strength))
+        case .directions: corrected?.update()
         }
         // The responses are those of all microphones.
         if hasMuted { tracker?.reset() } else { tracker?.take(step, of: finder) }
         updates += 1
-        fade(to: goal(of: target), finder)
+        fade(finder)
       }
     }
     if updates > 0 {
@@ -135,17 +133,18 @@ public final class AdaptiveStereo: @unchecked Sendable {
 
   /// Thread: worker.
   private func deliver(_ finder: DirectionFinder) {
-    if updatesAtRest > Int(10 * Self.fade / finder.secondsPerUpdate) {
-      stream.returnToBase()
-      switch wanted.withLock({ $0 }) {
-      case nil: end()
-      case let target? where target.ears == nil: corrected = nil
-      default: break
+    let longRest = Int(10 * Self.fade / finder.secondsPerUpdate)
+    let wanted = wanted.withLock { $0 }
+    for (number, feed) in corrected?.feeds ?? [:] {
+      if feed.updatesAtRest > longRest {
+        stream.returnToBase(feed: number)
+        if wanted[number]?.ears == nil { corrected?.remove(feed: number) }
+      } else {
+        corrected?.writeFilters(feed: number)
+        stream.deliver(feed: number, base: feed.ears.base, coefficients: feed.filters.floats)
       }
-    } else if let corrected {
-      corrected.writeFilters()
-      stream.deliver(base: corrected.ears.base, coefficients: corrected.filters.floats)
     }
+    if updatesAtRest > longRest, corrected?.feeds.isEmpty ?? true { end() }
   }
 
   /// Forgets the sound so far.
@@ -157,43 +156,48 @@ public final class AdaptiveStereo: @unchecked Sendable {
   }
 
   /// Thread: worker.
-  private func begin(_ new: Target) {
-    defer { target = new }
-    if finder == nil || finder!.array !== new.array {
-      let finder = DirectionFinder(new.array, up: new.up)
+  private func begin(_ new: [Int: Target]) {
+    // Talkers are told as the first feed hears them.
+    guard let first = new.min(by: { $0.key < $1.key })?.value else { return }
+    if finder == nil || finder!.array !== first.array {
+      let finder = DirectionFinder(first.array, up: first.up)
       (self.finder, tracker, corrected) = (
-        finder, TalkerTracker(finder, plane: new.hasHeight ? nil : new.up), nil
+        finder, TalkerTracker(finder, plane: first.hasHeight ? nil : first.up),
+        CorrectedFilters(finder, taps: engine.taps)
       )
       for memory in block { memory.free() }
       block = (0..<engine.microphones).map { _ in AlignedMemory(count: finder.hop) }
       stream.start()
-    } else if let target, new.up != target.up {
-      finder!.prefer(horizonOf: new.up)
+    } else if first.up != up {
+      finder!.prefer(horizonOf: first.up)
     }
-    guard let ears = new.ears, ears !== corrected?.ears else { return }
-    // What is known of the sound remains; the corrections of other filters are worth nothing.
-    strength = 0
-    if let corrected { corrected.use(ears) } else { corrected = CorrectedFilters(ears, finder!) }
+    up = first.up
+    for (number, target) in new {
+      // What is known of the sound remains; the corrections of other filters are worth nothing.
+      if let ears = target.ears, ears !== corrected?.feeds[number]?.ears {
+        corrected?.use(ears, feed: number)
+      }
+    }
   }
 
   /// Thread: worker.
   private func end() {
     stream.stop()
-    (finder, tracker, corrected, target) = (nil, nil, nil, nil)
+    (finder, tracker, corrected, updatesAtRest) = (nil, nil, nil, 0)
     stated.withLock { $0 = .off }
     told.withLock { $0 = nil }
   }
 
-  /// The strength to go to.
+  /// Whether corrections are applied.
   ///
   /// Thread: worker.
-  private func goal(of target: Target) -> Double {
+  private func isAdapting(_ finder: DirectionFinder) -> Bool {
     let late = engine.statistics.lateAdaptations
-    if late != lateBefore { updatesLate = 1 + Int(1 / (finder?.secondsPerUpdate ?? 1)) }
+    if late != lateBefore { updatesLate = 1 + Int(1 / finder.secondsPerUpdate) }
     lateBefore = late
     updatesLate = max(0, updatesLate - 1)
     let state: State =
-      if wanted.withLock({ $0?.ears == nil || $0?.strength == 0 }) {
+      if wanted.withLock({ $0.values.allSatisfy { $0.ears == nil || $0.strength == 0 } }) {
         .off
       } else if !stream.canAdapt {
         .shortPeriod
@@ -205,16 +209,22 @@ public final class AdaptiveStereo: @unchecked Sendable {
         .adapting
       }
     stated.withLock { $0 = state }
-    return state == .adapting ? target.strength : 0
+    return state == .adapting
   }
 
   /// Thread: worker.
   private var hasMuted: Bool { (0..<engine.microphones).contains { engine.isMuted(microphone: $0) } }
 
   /// Thread: worker.
-  private func fade(to goal: Double, _ finder: DirectionFinder) {
-    strength += min(1, finder.secondsPerUpdate / Self.fade) * (goal - strength)
-    if goal == 0, strength < 1e-4 { strength = 0 }
-    updatesAtRest = strength == 0 ? updatesAtRest + 1 : 0
+  private func fade(_ finder: DirectionFinder) {
+    let isAdapting = isAdapting(finder)
+    let wanted = wanted.withLock { $0 }
+    for (number, feed) in corrected?.feeds ?? [:] {
+      let goal = isAdapting ? wanted[number]?.strength ?? 0 : 0
+      feed.strength += min(1, finder.secondsPerUpdate / Self.fade) * (goal - feed.strength)
+      if goal == 0, feed.strength < 1e-4 { feed.strength = 0 }
+      feed.updatesAtRest = feed.strength == 0 ? feed.updatesAtRest + 1 : 0
+    }
+    updatesAtRest = wanted.isEmpty ? updatesAtRest + 1 : 0
   }
 }

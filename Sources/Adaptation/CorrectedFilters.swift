@@ -3,7 +3,7 @@ import Glibc
 import Numerics
 import Realtime
 
-/// Corrects linear filters for where sound comes from: signal-dependent binaural signal matching.
+/// Corrects linear filters of feeds for where sound comes from: signal-dependent binaural signal matching.
 ///
 /// The weights of a bin are W₀ + (E + b W₀A) Vᴴ − b W₀: those of the linear filters, their errors E for sound from the one
 /// or two directions A, and beams V towards these (`SourceBeams`). In diffuse sound the beams pass little and b is near 0: the
@@ -21,19 +21,51 @@ package final class CorrectedFilters: @unchecked Sendable {
   /// they are more than what diffuse sound hides.
   private static let (modelErrors, clear): (Float, Float) = (0.1, 10)
 
+  /// The corrections of one feed.
+  package final class Feed: @unchecked Sendable {
+    package fileprivate(set) var ears: EarTable
+    /// 0…1: the corrections are multiplied by it.
+    package var strength = 0.0
+    /// Updates in which nothing was applied.
+    var updatesAtRest = 0
+    /// Smoothed corrections `[ear][microphone][bin]`, real and imaginary parts in turn.
+    fileprivate let corrections: AlignedMemory
+    private let bins: Int
+    /// `[ear][microphone][tap]`, the linear filters included.
+    package let filters: AlignedMemory
+
+    fileprivate init(_ ears: EarTable, bins: Int) {
+      let microphones = ears.base.microphones
+      self.ears = ears
+      self.bins = bins
+      corrections = AlignedMemory(count: 2 * microphones * bins * 2)
+      filters = AlignedMemory(count: 2 * microphones * ears.base.taps)
+      reset()
+    }
+
+    deinit {
+      corrections.free()
+      filters.free()
+    }
+
+    fileprivate func reset() {
+      corrections.floats.update(repeating: 0, count: 2 * ears.base.microphones * bins * 2)
+    }
+  }
+
+  /// By their numbers in the engine.
+  package private(set) var feeds: [Int: Feed] = [:] {
+    didSet { all = Array(feeds.values) }
+  }
+  private var all: [Feed] = []
   private let finder: DirectionFinder
   private let sources: SourceBeams
-  private(set) var ears: EarTable
   private let grid: AnalysisGrid
   private let microphones: Int
   private let taps: Int
   private let transform: FourierTransform
   private let re: AlignedMemory
   private let im: AlignedMemory
-  /// Smoothed corrections `[ear][microphone][bin]`, real and imaginary parts in turn.
-  private let corrections: AlignedMemory
-  /// `[ear][microphone][tap]`, the linear filters included.
-  package let filters: AlignedMemory
   private let fade: AlignedMemory
   /// Of each band, the direction of the finer grid; -1 for none yet.
   private var fine: [Int]
@@ -41,19 +73,17 @@ package final class CorrectedFilters: @unchecked Sendable {
   /// Those where most sound came from lately.
   private var recent: [Int] = []
 
-  /// - Parameter finder: of the same array as `ears`.
-  package init(_ ears: EarTable, _ finder: DirectionFinder) {
-    self.ears = ears
+  /// - Parameter taps: of the filters.
+  package init(_ finder: DirectionFinder, taps: Int) {
     self.finder = finder
+    self.taps = taps
     sources = SourceBeams(finder)
     grid = finder.array.grid
-    (microphones, taps) = (finder.array.microphones, ears.base.taps)
-    let (length, bins) = (grid.length, grid.bins.count)
+    microphones = finder.array.microphones
+    let length = grid.length
     transform = FourierTransform(size: length)
     re = AlignedMemory(count: length)
     im = AlignedMemory(count: length)
-    corrections = AlignedMemory(count: 2 * microphones * bins * 2)
-    filters = AlignedMemory(count: 2 * microphones * taps)
     fade = AlignedMemory(count: taps)
     fine = [Int](repeating: 0, count: grid.bands)
     isMember = [Bool](repeating: false, count: grid.bands)
@@ -65,31 +95,40 @@ package final class CorrectedFilters: @unchecked Sendable {
       // The inverse transform is unscaled.
       fade.floats[n] = Float(rise * fall / Double(length))
     }
-    reset()
   }
 
   deinit {
     transform.free()
-    for memory in [re, im, corrections, filters, fade] { memory.free() }
+    for memory in [re, im, fade] { memory.free() }
   }
 
   /// Corrects nothing until the next update.
-  package func reset() { corrections.floats.update(repeating: 0, count: 4 * microphones * grid.bins.count) }
+  package func reset() { for feed in all { feed.reset() } }
 
-  /// Corrects other linear filters of the same array from now on.
-  package func use(_ ears: EarTable) {
-    self.ears = ears
-    reset()
+  /// Corrects these linear filters of a feed from now on.
+  /// - Parameter ears: of the finder's array.
+  package func use(_ ears: EarTable, feed: Int = 0) {
+    guard let known = feeds[feed] else {
+      feeds[feed] = Feed(ears, bins: grid.bins.count)
+      return
+    }
+    known.ears = ears
+    known.strength = 0
+    known.reset()
   }
 
+  /// Corrects a feed no more.
+  package func remove(feed: Int) { feeds[feed] = nil }
+
   /// Follows the directions that the finder has found.
-  /// - Parameter strength: 0…1; the corrections are multiplied by it.
-  package func update(strength: Float) {
+  package func update() {
     sources.updateTraces()
     refine()
     findRecent()
     let keep = grid.forgetting(Self.smoothing, hops: DirectionFinder.hopsPerUpdate)
-    for n in 0..<4 * microphones * grid.bins.count { corrections.floats[n] *= keep }
+    for feed in all {
+      for n in 0..<4 * microphones * grid.bins.count { feed.corrections.floats[n] *= keep }
+    }
     for band in 0..<grid.bands {
       let first = fine[band]
       let second = another(than: first)
@@ -98,17 +137,19 @@ package final class CorrectedFilters: @unchecked Sendable {
         let errors = Self.modelErrors * ratio
         let above = (ratio / Self.clear) * (ratio / Self.clear)
         let taken = errors / (1 + errors) * above / (1 + above)
-        let scale = (1 - keep) * strength
-        addLinear(-scale * taken, bin: bin)
-        addBeam(first, beam: 0, bin: bin, scale, taken)
-        if count == 2, let second { addBeam(second, beam: 1, bin: bin, scale, taken) }
+        for feed in all {
+          let scale = (1 - keep) * Float(feed.strength)
+          addLinear(-scale * taken, bin: bin, to: feed)
+          addBeam(first, beam: 0, bin: bin, scale, taken, to: feed)
+          if count == 2, let second { addBeam(second, beam: 1, bin: bin, scale, taken, to: feed) }
+        }
       }
     }
   }
 
   /// Adds linear filters, times a factor, to the corrections.
-  private func addLinear(_ factor: Float, bin: Int) {
-    let weights = ears.weights(bin: bin)
+  private func addLinear(_ factor: Float, bin: Int, to feed: Feed) {
+    let (weights, corrections) = (feed.ears.weights(bin: bin), feed.corrections)
     for n in 0..<2 * microphones {
       let at = corrections.floats + (n * grid.bins.count + bin) * 2
       at[0] += factor * weights[2 * n]
@@ -117,7 +158,10 @@ package final class CorrectedFilters: @unchecked Sendable {
   }
 
   /// Adds the (e + b w a) vᴴ of a direction, times a factor, to the corrections.
-  private func addBeam(_ direction: Int, beam: Int, bin: Int, _ factor: Float, _ taken: Float) {
+  private func addBeam(
+    _ direction: Int, beam: Int, bin: Int, _ factor: Float, _ taken: Float, to feed: Feed
+  ) {
+    let (ears, corrections) = (feed.ears, feed.corrections)
     let e = ears.error(bin: bin, direction)
     let a = finder.array.response(bin: bin, direction)
     let v = sources.beams.floats + beam * 2 * microphones
@@ -189,9 +233,11 @@ package final class CorrectedFilters: @unchecked Sendable {
     }
   }
 
-  /// Writes `filters`: the corrections, those of both ears at a time, as real and imaginary parts; added to the linear
+  /// Writes the `filters` of a feed: the corrections, those of both ears at a time, as real and imaginary parts; added to the linear
   /// filters.
-  package func writeFilters() {
+  package func writeFilters(feed: Int = 0) {
+    guard let feed = feeds[feed] else { return }
+    let (ears, corrections, filters) = (feed.ears, feed.corrections, feed.filters)
     let (length, bins, first) = (grid.length, grid.bins.count, grid.bins.lowerBound)
     for m in 0..<microphones {
       re.floats.update(repeating: 0, count: length)

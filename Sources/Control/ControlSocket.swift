@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import Messages
 import Processor
+import Settings
 
 /// The Unix socket at which a running Pinna accepts the connections of programs, receives their OSC requests and
 /// answers them.

@@ -4,6 +4,7 @@ import JackClient
 import Messages
 import Presets
 import Processor
+import Settings
 import Text
 
 /// MIDI: program changes choose presets of the bank; controllers and notes change what their file says (`MIDIEffect`).
@@ -103,7 +104,12 @@ extension Controller {
     switch (controller.target, controller.target.action) {
     case (.lookAzimuth, _): SettingValue.number(try look(of: controller.feed).azimuth).word
     case (.lookElevation, _): SettingValue.number(try look(of: controller.feed).elevation).word
-    case (_, .change(let key)): try processor.wanted.value(of: key, feed: controller.feed).word
+    case (_, .change(let key)):
+      switch (try processor.wanted.value(of: key, feed: controller.feed), controller.scale) {
+      // To a fader, none is 0.
+      case (.off, .range): "0"
+      case (let value, _): value.word
+      }
     case (_, .record): SettingValue.flag(processor.state.take != nil).word
     case (_, .mark): ""
     }
@@ -112,7 +118,7 @@ extension Controller {
   /// The look that was asked for last, whether its filters are there or not.
   private func look(of feed: String) throws -> Look {
     let selection =
-      Feed.isMain(feed) ? processor.asked.selection : try processor.wanted.feed(named: feed).selection
+      try processor.asked.feed(named: feed).selection
     guard let look = selection.turnableLook else {
       throw Failure(
         .unsupported, "\(selection.polarPattern.phrase) has no look; choose a mono pattern, such as cardioid")
@@ -256,19 +262,14 @@ extension Controller {
 
 extension MIDIMap.Target {
   fileprivate enum Action: Equatable {
-    case change(Change.Key)
+    case change(SettingKey)
     case record, mark
   }
 
   fileprivate var action: Action {
     switch self {
-    case .gain: .change(.gain)
-    case .mute: .change(.mute)
-    case .orientation: .change(.orientation)
-    case .pattern: .change(.pattern)
-    case .dataSource: .change(.dataSource)
+    case .setting(let key): .change(key)
     case .lookAzimuth, .lookElevation: .change(.look)
-    case .highPass: .change(.highPass)
     case .record: .record
     case .marker: .mark
     }

@@ -2,6 +2,7 @@ import Glibc
 import Messages
 import Processor
 import Recording
+import Settings
 
 /// The session manager's requests: save, and open while Pinna runs (the capability `switch`).
 ///

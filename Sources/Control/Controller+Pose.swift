@@ -1,6 +1,7 @@
 import Acoustics
 import Messages
 import Processor
+import Settings
 
 /// The pose that comes in, from whoever may send it.
 extension Controller {

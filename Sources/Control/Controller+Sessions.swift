@@ -1,6 +1,7 @@
 import Glibc
 import Messages
 import Processor
+import Settings
 import Text
 
 /// Sessions: their requests and their events.
@@ -75,7 +76,7 @@ extension Controller {
     try register.close(token)
     // Deferred until the route is free.
     if setOutput, processor.wanted.output != .standard {
-      try register.keep([.output(.standard)], for: nil)
+      try register.keep([.set(.output, .word(OutputChoice.standard.rawValue))], for: nil)
     }
     announceControlChange(before)
     return .done(["closed": true])

@@ -2,6 +2,7 @@ import Acoustics
 import Messages
 import Processor
 import Recording
+import Settings
 
 /// What differs over UDP: subscriptions and feedback, no sessions, and no paths.
 extension Controller {

@@ -4,6 +4,7 @@ import Messages
 import Presets
 import Processor
 import Recording
+import Settings
 import Text
 
 /// The loop of the control thread: receives requests from the socket, passes them to the processor, and sends the
@@ -207,7 +208,7 @@ public final class Controller {
   private static func isUndoneByPreset(_ action: OSCMethod.Action?, _ words: [String]) -> Bool {
     switch action {
     case .setOne(let key): key != .mute && !words.isEmpty
-    case .set: words.count > 2 || words.count == 2 && (try? Change.Key(word: words[0])) != .mute
+    case .set: words.count > 2 || words.count == 2 && (try? SettingKey(word: words[0])) != .mute
     case .feedSet: words.count > 2
     case .sessionSet, .usePreset, .feedAdd, .feedRemove: true
     default: false
@@ -253,7 +254,7 @@ public final class Controller {
     case .set where words.isEmpty: request.answer(.done(processor.changeReport()))
     case .set: try change(Change.list(words[...]), of: nil, request)
     case .setOne(let key) where words.isEmpty:
-      request.answer(.done([key.rawValue: processor.inForce.value(of: key)]))
+      request.answer(.done([key.rawValue: try processor.inForce.value(of: key)]))
     case .setOne(let key):
       // A look has two numbers.
       try change([Change(key, words.joined(separator: ","))], of: nil, request)
@@ -296,10 +297,10 @@ public final class Controller {
   /// Changes a feed; `main` is one of them. With one word, answers the present value of that, without any the feed.
   func setFeed(_ name: String, _ words: ArraySlice<String>, _ request: Request) throws {
     if words.count == 1, let word = words.first {
-      let key = try Change.Key(word: word)
+      let key = try SettingKey(word: word)
       return request.answer(.done([key.rawValue: try processor.inForce.value(of: key, feed: name)]))
     }
-    if Feed.isMain(name) {
+    if FeedSetting.isMain(name) {
       return words.isEmpty
         ? request.answer(.done(processor.changeReport()))
         : try change(Change.list(words), of: nil, request)

@@ -2,6 +2,7 @@ import Acoustics
 import JackClient
 import Presets
 import Processor
+import Settings
 
 /// MIDI messages that have arrived and are not acted upon yet. Of a fader only the newest position counts, and an
 /// encoder's clicks add up, so neither queues up while it moves. Every press counts.
@@ -36,7 +37,9 @@ package struct MIDIInbox {
       switch message {
       case .programChange(_, let program):
         // The last program is wanted, and its preset sets what controllers before it did, but for mute and feeds.
-        events.removeAll { $0.controller.map { $0.feed == Feed.main && $0.target.isSetByPresets } ?? true }
+        events.removeAll {
+          $0.controller.map { $0.feed == FeedSetting.main && $0.target.isSetByPresets } ?? true
+        }
         events.append(.program(program))
       case .controlChange(_, let number, let value):
         guard let controller = map.controller(.controller(number)) else { continue }
@@ -85,5 +88,5 @@ package struct MIDIInbox {
 
 extension MIDIMap.Target {
   /// Whether a preset sets it, too.
-  fileprivate var isSetByPresets: Bool { isSetting && self != .mute }
+  fileprivate var isSetByPresets: Bool { isSetting && self != .setting(.mute) }
 }

@@ -2,6 +2,7 @@ import JackClient
 import Messages
 import Presets
 import Processor
+import Settings
 
 /// Finds out which control is moved, and what it is: a fader, an endless encoder, a button or a pad.
 ///

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import Messages
 import Processor
+import Settings
 
 /// The name of a running Pinna: the socket `NAME.sock` in the runtime folder, and the lock file beside it. The process
 /// that holds the lock owns the name; the kernel releases the lock when that process dies.

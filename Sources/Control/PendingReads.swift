@@ -1,6 +1,7 @@
 import Glibc
 import Messages
 import Processor
+import Settings
 
 /// Requests that wait for files to be read on a worker. They proceed in the order in which they were requested.
 ///

@@ -2,6 +2,7 @@ import Acoustics
 import CSockets
 import Glibc
 import Messages
+import Settings
 import Text
 
 /// The UDP socket of `--pose-port`. Head trackers and phones send their pose to it; nothing else is heard there, and

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import Messages
+import Settings
 import Threads
 
 /// A file of a running Pinna that only its user can read, in the runtime folder: `NAME.token`, `NAME.web`.

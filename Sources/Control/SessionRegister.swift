@@ -1,5 +1,6 @@
 import Messages
 import Processor
+import Settings
 import Text
 
 /// The open sessions: which one controls the route, and the deferred changes of the others.

@@ -1,6 +1,7 @@
 import Acoustics
 import Messages
 import Processor
+import Settings
 
 /// What a subscriber is sent.
 package enum Feedback: String, NamedWord {

@@ -1,4 +1,5 @@
 import Messages
+import Settings
 
 /// The token that OSC over UDP asks for, in `NAME.token`. A new token is made at each start.
 ///

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import Messages
 import Processor
+import Settings
 import Text
 
 /// The UDP socket on which a running Pinna receives OSC requests and sends feedback.

@@ -3,6 +3,7 @@ import AudioFiles
 import FilterDesign
 import FoundationEssentials
 import Numerics
+import Settings
 
 /// What another program has to know to play the filters of a case, or of all feeds of a preset.
 struct ConvolverConfiguration {
@@ -150,7 +151,8 @@ extension FilterBank {
   ///   - others: filters of the same device for other sample rates, for a program that takes several; `filters.json` does
   ///     not describe their files.
   public func write(
-    configurationsFor program: ConvolverProgram, of device: Device, main: Feed, feeds: [Feed], folder: String,
+    configurationsFor program: ConvolverProgram, of device: Device, main: FeedSetting, feeds: [FeedSetting],
+    folder: String,
     destination: String, others: [FilterBank] = []
   ) throws {
     try write(folder: folder, feeds: feeds)
@@ -166,7 +168,7 @@ extension FilterBank {
       ).write(wav: "\(folder)/\(name)")
       return name
     }
-    func part(_ name: String?, _ at: Int, _ feed: Feed, _ outputs: [String], from first: Int) throws
+    func part(_ name: String?, _ at: Int, _ feed: FeedSetting, _ outputs: [String], from first: Int) throws
       -> ConvolverConfiguration.Part
     {
       var (wav, tapCount, taps) = (fileNames[at], tapCount, cases[at].taps)
@@ -209,9 +211,9 @@ extension FilterBank {
 
   /// What a case is heard on by itself: a mono pattern on both outputs.
   private static func outputs(of filterCase: FilterCase) -> [String] {
-    let feed = Feed(
+    let feed = FeedSetting(
       name: "out",
-      selection: Selection(
+      Selection(
         dataSource: filterCase.dataSource, polarPattern: filterCase.polarPattern,
         inputOrientation: filterCase.inputOrientation ?? .portrait))
     return feed.portNames.count == 1 ? ["out_left", "out_right"] : feed.portNames

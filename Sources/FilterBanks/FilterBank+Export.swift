@@ -3,6 +3,7 @@ import AudioFiles
 import FilterDesign
 import FoundationEssentials
 import Numerics
+import Settings
 
 extension FilterBank {
   private static let description = "filters.json"
@@ -12,7 +13,7 @@ extension FilterBank {
   /// Each WAV file has one frame per tap; channel = output × microphone count + microphone. `filters.json` is written
   /// last, so that it never describes files that are missing.
   /// - Parameter feeds: of a preset, whose cases the bank has. `filters.json` says which file is each feed's.
-  public func write(folder: String, feeds: [Feed] = []) throws {
+  public func write(folder: String, feeds: [FeedSetting] = []) throws {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     for (coefficients, file) in zip(cases, fileNames) {
       try AudioClip(sampleRate: sampleRate, channels: coefficients.taps.channels).write(

@@ -4,6 +4,7 @@ import FilterDesign
 import FoundationEssentials
 import Measurements
 import Numerics
+import Settings
 
 /// What the JSON beside the taps of a filter bank says: `filters.json` in a folder of exported filters, with a WAV file
 /// for each case, and `NAME.json` of a stored set, whose taps are all in `NAME.wav`.
@@ -65,7 +66,7 @@ struct FilterDescription: Codable {
     /// Null if it is off.
     let highPassHz: Double?
 
-    init(_ feed: Acoustics.Feed, in cases: [Case]) {
+    init(_ feed: FeedSetting, in cases: [Case]) {
       name = feed.name
       outputs = feed.portNames
       file = cases.first { $0.filterCase == feed.selection.filterCase }?.file

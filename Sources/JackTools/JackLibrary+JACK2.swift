@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import JackClient
 import Messages
+import Settings
 
 extension JackLibrary {
   /// Continues with JACK2's library if this process has loaded PipeWire's, for verbs with a private jackd: executes the

@@ -1,5 +1,6 @@
 import JackClient
 import Messages
+import Settings
 import Text
 
 /// The microphone ports of a running Pinna, as another client sees them.

@@ -1,6 +1,7 @@
 import Glibc
 import Messages
 import Processor
+import Settings
 
 /// Runs calls that wait for the JACK server on threads of their own, with a time limit, because a frozen server never
 /// answers.

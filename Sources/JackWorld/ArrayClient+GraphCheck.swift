@@ -1,5 +1,6 @@
 import JackClient
 import Processor
+import Settings
 
 extension ArrayClient {
   /// Compares the connections with those that `setting` requires, and makes or removes what differs.
@@ -8,19 +9,20 @@ extension ArrayClient {
   /// Thread: worker. Waits for the server.
   func checkGraph(_ memory: ConnectionMemory, _ setting: Setting, monitor: [String]) -> GraphReport {
     let target = setting.outputTarget(monitor: monitor).ports
+    let presetConnections = setting.connections.map { Wiring.Wire($0.port, $0.peer) }
     var report = GraphReport()
     releaseRetired()
     reportLatencies()
     // A copy: calls into libjack may wait for the server, so no lock is held.
     var connections = memory.connections.withLock { $0 }
     let replaced = connections.adoptReplacement(
-      requested: wantedConnections, presetConnections: setting.connections)
+      requested: wantedConnections, presetConnections: presetConnections)
     for wire in replaced { disconnect(wire) }
     report.events = maintainConnections(&connections.wiring)
     let (withdrawn, isNew) = connections.route.follow(target)
     let outputs = make(&connections.route.connections, withdrawn, &connections.wiring, &report)
     report.missingTargets = outputs.missing.map(\.peer)
-    follow(setting.connections, &connections, &report)
+    follow(presetConnections, &connections, &report)
     if isNew { report.newTarget = target }
     report.connections = connections.wiring.connections
     report.lost = connections.wiring.lost

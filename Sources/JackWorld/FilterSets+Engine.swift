@@ -3,6 +3,7 @@ import Processor
 import Realtime
 import Recording
 import Rendering
+import Settings
 
 extension FilterSets {
   /// Makes an engine with a pre-roll buffer of at most 256 MB. Takes begin with its contents.

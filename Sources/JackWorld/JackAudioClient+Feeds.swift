@@ -5,11 +5,12 @@ import Processor
 import Realtime
 import Recording
 import Rendering
+import Settings
 import Threads
 
 /// The feeds besides `main`: their ports, and what the engine plays on them.
 extension JackAudioClient {
-  func add(_ feed: Feed) -> Job<Ticket> {
+  func add(_ feed: FeedSetting) -> Job<Ticket> {
     worker.job { [self] in
       let used = try engine
       let names = feed.portNames
@@ -38,17 +39,18 @@ extension JackAudioClient {
     }
   }
 
-  func change(_ feed: Feed) throws -> Ticket {
+  func change(_ feed: FeedSetting) throws -> Ticket {
     let used = try engine
     guard let live = used.feeds.withLock({ $0[feed.name] }) else { throw QueueRefusal.noFeed }
     let filters = try filters(for: feed.selection)
     let ticket = try used.engine.change(
       feed: live.number, to: filters, gain: feed.amplitude, highPass: feed.highPass.frequency?.value)
     used.feeds.withLock { $0[feed.name]?.filters = filters }
+    adapt(used, feed, live.number, filters)
     return ticket
   }
 
-  func remove(_ feed: Feed) -> Job<Bool> {
+  func remove(_ feed: FeedSetting) -> Job<Bool> {
     worker.job { [self] in
       var silent = feed
       silent.muted = true
@@ -58,6 +60,7 @@ extension JackAudioClient {
       }
       let used = try engine
       if let live = used.feeds.withLock({ $0[feed.name] }) {
+        used.adaptation?.follow(nil, feed: live.number)
         _ = try used.engine.endFeed(live.number)
         used.feeds.withLock { $0[feed.name] = nil }
       }
@@ -68,7 +71,7 @@ extension JackAudioClient {
 
   /// - Throws: if the callback would take more than half of each period, so that nothing is left for crossfades and other
   ///   programs.
-  private func checkLoad(of used: JackEngine, with feed: Feed) throws(Failure) {
+  private func checkLoad(of used: JackEngine, with feed: FeedSetting) throws(Failure) {
     let outputs = [2, feed.portNames.count] + used.feeds.withLock { $0 }.values.map(\.outputs)
     let predicted = used.engine.predictedMicroseconds(period: array.period, outputs: outputs)
     let limit = 1e6 * Double(array.period) / Double(max(1, array.sampleRate)) / 2

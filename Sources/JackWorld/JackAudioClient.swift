@@ -5,6 +5,7 @@ import Processor
 import Realtime
 import Recording
 import Rendering
+import Settings
 import Synchronization
 import Threads
 
@@ -103,18 +104,19 @@ final class JackAudioClient: AudioClient {
   ) -> any TakeRecording {
     let used = inUse.withLock { $0 }!
     let live = used.feeds.withLock { $0 }
-    let recorded = setting.feeds.compactMap { feed in
+    let recorded = setting.others.compactMap { feed in
       feeds.contains(feed.name)
         ? live[feed.name].map {
           TakeFeed(
-            FeedSetup(feed, of: setting.device), firstOutput: $0.firstOutput,
+            FeedSetup(feed, layout: .init(feed, of: setting.device)), firstOutput: $0.firstOutput,
             preRoll: used.engine.preRoll(ofFeed: $0.number))
         } : nil
     }
     return TakeWriter(
       folder: folder,
       plan: TakePlan(
-        outputs: feeds.contains(Feed.main) ? setting.selection.polarPattern.outputs : 0, feeds: recorded,
+        outputs: feeds.contains(FeedSetting.main) ? setting.main.selection.polarPattern.outputs : 0,
+        feeds: recorded,
         sampleRate: used.filters.bank.sampleRate, options: takeOptions,
         setup: TakeSetup(setting, used.filters.bank, pinna: options.name), preRoll: used.engine.preRoll,
         explain: array.explanations.map { history in
@@ -258,18 +260,19 @@ final class JackAudioClient: AudioClient {
     let used = try engine
     let filters = try filters(for: setting)
     let ticket = try used.engine.change(
-      to: filters, gain: setting.amplitude, highPass: setting.highPass.frequency?.value,
+      to: filters, gain: setting.main.amplitude, highPass: setting.main.highPass.frequency?.value,
       isRestoring: isRestoring)
-    adapt(used, to: setting, filters)
+    adapt(used, setting.main, 0, filters)
     return ticket
   }
 
-  /// Lets `main` follow the sound from `filters` on, as far as the setting says.
-  private func adapt(_ used: JackEngine, to setting: Setting, _ filters: FilterSet) {
+  /// Lets a feed follow the sound from `filters` on, as far as its setting says.
+  /// - Parameter number: of the feed in the engine.
+  func adapt(_ used: JackEngine, _ feed: FeedSetting, _ number: Int, _ filters: FilterSet) {
     used.adaptation?.follow(
       LiveAdaptation.Play(
-        selection: choice.withLock { $0.played(setting.selection) }, device: used.device, base: filters,
-        strength: setting.adaptation))
+        selection: choice.withLock { $0.played(feed.selection) }, device: used.device, base: filters,
+        strength: feed.adaptation), feed: number)
   }
 
   func findTalkers(_ isWanted: Bool) {
@@ -278,8 +281,8 @@ final class JackAudioClient: AudioClient {
 
   func fadeOut(from setting: Setting) throws -> Ticket {
     let ticket = try engine.engine.change(
-      to: filters(for: setting), gain: 0, highPass: setting.highPass.frequency?.value)
-    for var feed in setting.feeds {
+      to: filters(for: setting), gain: 0, highPass: setting.main.highPass.frequency?.value)
+    for var feed in setting.others {
       feed.muted = true
       _ = try? change(feed)
     }
@@ -291,19 +294,20 @@ final class JackAudioClient: AudioClient {
   func substitute(_ feeds: [String], in setting: Setting) throws -> [String: Ticket] {
     let used = try engine
     var tickets: [String: Ticket] = [:]
-    if feeds.contains(Feed.main) {
+    if feeds.contains(FeedSetting.main) {
       let filters = try filters(for: setting)
-      tickets[Feed.main] = try used.engine.substitute(
-        filters, gain: setting.amplitude, highPass: setting.highPass.frequency?.value)
-      adapt(used, to: setting, filters)
+      tickets[FeedSetting.main] = try used.engine.substitute(
+        filters, gain: setting.main.amplitude, highPass: setting.main.highPass.frequency?.value)
+      adapt(used, setting.main, 0, filters)
     }
-    for feed in setting.feeds where feeds.contains(feed.name) {
+    for feed in setting.others where feeds.contains(feed.name) {
       guard let live = used.feeds.withLock({ $0[feed.name] }),
         let filters = try? filters(for: feed.selection), filters !== live.filters,
         let ticket = try? used.engine.substitute(
           feed: live.number, filters, gain: feed.amplitude, highPass: feed.highPass.frequency?.value)
       else { continue }
       used.feeds.withLock { $0[feed.name]?.filters = filters }
+      adapt(used, feed, live.number, filters)
       tickets[feed.name] = ticket
     }
     return tickets
@@ -313,7 +317,7 @@ final class JackAudioClient: AudioClient {
     if let microphone = setting.listening {
       return try choice.withLock { $0 }.filters(listeningTo: microphone, engine.filters)
     }
-    return try filters(for: setting.selection)
+    return try filters(for: setting.main.selection)
   }
 
   func beginTake(into ring: TakeRing, followingTransport: Bool) throws -> Ticket {

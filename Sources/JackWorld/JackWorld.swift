@@ -8,6 +8,7 @@ import Processor
 import Realtime
 import Recording
 import Rendering
+import Settings
 import Synchronization
 import Threads
 

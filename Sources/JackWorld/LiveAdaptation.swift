@@ -8,12 +8,12 @@ import Realtime
 import Synchronization
 import Threads
 
-/// Lets `main` of a running engine follow the sound, and finds talkers: makes what that needs in the background, and runs the
+/// Lets feeds of a running engine follow the sound, and finds talkers: makes what that needs in the background, and runs the
 /// worker beside the callback.
 ///
 /// Thread: any, where nothing else is stated.
 final class LiveAdaptation: Sendable {
-  /// What `main` plays.
+  /// What a feed plays.
   struct Play: Sendable {
     let selection: Selection
     let device: Device
@@ -26,7 +26,8 @@ final class LiveAdaptation: Sendable {
 
   /// What was asked for last.
   private struct Wanted {
-    var play: Play?
+    /// By the feeds' numbers in the engine.
+    var plays: [Int: Play] = [:]
     /// Whether talkers are wanted anyway.
     var finds = false
     /// Of changes so far: what was asked for before counts no more.
@@ -40,8 +41,8 @@ final class LiveAdaptation: Sendable {
   private let maker: Worker
   private let wanted = Locked(Wanted())
   private let model = Locked<AdaptiveModel?>(nil)
-  /// What was followed last, with the selection that its tables are for.
-  private let last = Locked<(selection: Selection, target: AdaptiveStereo.Target)?>(nil)
+  /// What each feed followed last, with the selection that its tables are for.
+  private let last = Locked<[Int: (selection: Selection, target: AdaptiveStereo.Target)]>([:])
   private let progress = Locked(Progress.ready)
   private let isRunning = Atomic<Bool>(false)
   private let hasEnded = Atomic<Bool>(false)
@@ -64,8 +65,8 @@ final class LiveAdaptation: Sendable {
     self.delayFrames = delayFrames
   }
 
-  /// Follows the sound as `play` says from now on.
-  func follow(_ play: Play) { want { $0.play = play } }
+  /// Lets a feed follow the sound as `play` says from now on; nil for a feed that has ended.
+  func follow(_ play: Play?, feed: Int = 0) { want { $0.plays[feed] = play } }
 
   /// Looks for talkers from now on, or only where stereo follows the sound.
   func find(_ isWanted: Bool) {
@@ -78,45 +79,56 @@ final class LiveAdaptation: Sendable {
       $0.number += 1
       return $0
     }
-    guard let play = new.play else { return }
-    guard play.correction > 0 || new.finds else { return settle(new.number, nil, .ready) }
-    if let known = known(play) { return settle(new.number, known, .ready) }
+    // Talkers are found as main hears them.
+    let plays = new.plays.filter { $0.value.correction > 0 || ($0.key == 0 && new.finds) }
+    var known: [Int: AdaptiveStereo.Target] = [:]
+    for (feed, play) in plays { known[feed] = self.known(play, feed) }
+    if known.count == plays.count { return settle(new.number, known, .ready) }
     progress.withLock { $0 = .preparing }
     maker.run { [self] in
       let number = new.number
       guard number == wanted.withLock({ $0.number }), !hasEnded.load(ordering: .relaxed) else { return }
       do {
-        let present = model.withLock { $0 }
-        let model =
-          if let present, present.device == play.device { present } else {
-            try AdaptiveModel(play.device, sampleRate: sampleRate)
-          }
-        self.model.withLock { $0 = model }
-        let target =
-          try known(play)
-          ?? model.target(
-            play.selection, base: play.base, delayFrames: delayFrames, strength: play.correction)
-        if target != nil { try startWorker() }
-        last.withLock { $0 = target.map { (play.selection, $0) } }
-        settle(number, target, target == nil ? .failed("a microphone is missing") : .ready)
+        var targets: [Int: AdaptiveStereo.Target] = [:]
+        for (feed, play) in plays {
+          let target = try self.known(play, feed) ?? make(play)
+          targets[feed] = target
+          last.withLock { $0[feed] = target.map { (play.selection, $0) } }
+        }
+        if !targets.isEmpty { try startWorker() }
+        settle(number, targets, targets.count < plays.count ? .failed("a microphone is missing") : .ready)
       } catch {
-        settle(number, nil, .failed("\(error)"))
+        settle(number, [:], .failed("\(error)"))
       }
     }
   }
 
-  /// Lets `target` be followed, unless something newer was asked for meanwhile.
-  private func settle(_ number: Int, _ target: AdaptiveStereo.Target?, _ new: Progress) {
+  /// Makes the tables of what a feed plays.
+  ///
+  /// Thread: that of `maker`.
+  private func make(_ play: Play) throws -> AdaptiveStereo.Target? {
+    let present = model.withLock { $0 }
+    let model =
+      if let present, present.device == play.device { present } else {
+        try AdaptiveModel(play.device, sampleRate: sampleRate)
+      }
+    self.model.withLock { $0 = model }
+    return try model.target(
+      play.selection, base: play.base, delayFrames: delayFrames, strength: play.correction)
+  }
+
+  /// Lets `targets` be followed, unless something newer was asked for meanwhile.
+  private func settle(_ number: Int, _ targets: [Int: AdaptiveStereo.Target], _ new: Progress) {
     wanted.withLock {
       guard number == $0.number else { return }
-      adaptive.follow(target)
+      adaptive.follow(targets)
       progress.withLock { $0 = new }
     }
   }
 
-  /// The tables that were made last, if they serve: gain and strength change often, and tables take a moment.
-  private func known(_ play: Play) -> AdaptiveStereo.Target? {
-    guard let last = last.withLock({ $0 }), last.selection == play.selection,
+  /// The tables that were made last for a feed, if they serve: gain and strength change often, and tables take a moment.
+  private func known(_ play: Play, _ feed: Int) -> AdaptiveStereo.Target? {
+    guard let last = last.withLock({ $0[feed] }), last.selection == play.selection,
       last.target.ears?.base === (play.correction > 0 ? play.base : nil)
     else { return nil }
     var target = last.target
@@ -124,7 +136,7 @@ final class LiveAdaptation: Sendable {
     return target
   }
 
-  private var isCorrecting: Bool { wanted.withLock { ($0.play?.correction ?? 0) > 0 } }
+  private var isCorrecting: Bool { wanted.withLock { $0.plays.values.contains { $0.correction > 0 } } }
 
   /// What becomes of stereo that follows the sound; nil if that was not asked for.
   var text: String? {
@@ -151,7 +163,7 @@ final class LiveAdaptation: Sendable {
   /// The engine is no longer used.
   func end() {
     hasEnded.store(true, ordering: .relaxed)
-    adaptive.follow(nil)
+    adaptive.follow([:])
   }
 
   /// Starts the worker's thread, unless it runs.
@@ -187,7 +199,7 @@ extension AdaptiveStereo.State {
   fileprivate var text: String? {
     switch self {
     case .off: nil
-    case .adapting: StatusReport.adapting
+    case .adapting: StatusFields.adapting
     case .mutedMicrophone: "a microphone is muted; the linear filters play"
     case .shortPeriod: "the period is too short to adapt; the linear filters play"
     case .late: "the computer was too slow to adapt; the linear filters play"

@@ -3,6 +3,7 @@ import GuidedCheck
 import JackClient
 import JackTools
 import Messages
+import Settings
 
 /// Plays the outputs of a check on the JACK server's playback ports, so that the user can listen to them.
 ///

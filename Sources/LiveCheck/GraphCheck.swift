@@ -4,6 +4,7 @@ import GuidedCheck
 import JackClient
 import JackTools
 import Messages
+import Settings
 
 /// A guided check of a running Pinna in a JACK graph. One JACK client plays the scene's voices into Pinna's
 /// microphones, another one records its outputs. The cases are selected one after another while the scene plays.

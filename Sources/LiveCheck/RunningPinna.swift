@@ -3,6 +3,7 @@ import Glibc
 import JackClient
 import JackTools
 import Messages
+import Settings
 
 /// The running Pinna that a check uses, with the settings to restore afterwards.
 package struct RunningPinna {
@@ -69,15 +70,10 @@ package struct RunningPinna {
   /// - Parameter warn: called with a sentence if that is not possible.
   package func restore(warn: (String) -> Void) {
     do {
+      let before = statusBefore.first
       try Self.set(
         name,
-        [
-          "data-source", statusBefore.dataSource, "pattern", statusBefore.polarPattern.rawValue,
-          "orientation",
-          statusBefore.inputOrientation.rawValue, "gain", "\(statusBefore.gainDB)", "high-pass",
-          statusBefore.highPassHz.map { "\($0)" } ?? "off", "adapt", "\(statusBefore.adaptation ?? 0)",
-          "mute", statusBefore.muted ? "on" : "off",
-        ])
+        SettingKey.ofFeeds.flatMap { key in before.value(of: key).map { [key.rawValue, $0.word] } ?? [] })
     } catch {
       warn("the settings from before the check could not be restored: \(error)")
     }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Settings
 import Text
 
 /// Encodes a value as JSON on one line, with sorted keys, so that equal values give equal text. Unprintable

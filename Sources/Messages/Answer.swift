@@ -1,3 +1,5 @@
+import Settings
+
 /// The answer of a running Pinna to a request.
 public struct Answer: Hashable, Sendable {
   public let status: ExitStatus

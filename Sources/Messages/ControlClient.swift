@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Settings
 import Text
 
 /// Sends requests to the running Pinna with a given name, each over a connection of its own.

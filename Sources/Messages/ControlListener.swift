@@ -1,4 +1,5 @@
 import Glibc
+import Settings
 import Synchronization
 import Threads
 

@@ -1,6 +1,7 @@
 import Acoustics
 import FoundationEssentials
 import Glibc
+import Settings
 
 /// An error of another room that has an exit status of its own.
 package protocol StatusedError: Error {

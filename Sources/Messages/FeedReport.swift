@@ -1,67 +1,29 @@
 import Acoustics
+import Settings
 
-/// A feed in the answers to its methods and, besides `main`, in `status`; its properties are the JSON keys.
-package struct FeedReport: Codable, Sendable {
-  package var name = ""
-  package var dataSource = ""
-  package var polarPattern = PolarPattern.omnidirectional
-  package var inputOrientation = InputOrientation.portrait
-  /// Where the mono pattern looks; nil for the data source's forward.
-  package var look: Look?
-  /// Of the device, in degrees; nil for none.
-  package var roll: Double?
-  /// Of the listener, in degrees; nil for none.
-  package var yaw: Double?
-  /// What follows the pose that comes in; nil for nothing.
-  package var follow: [Followed]?
+/// A feed in the answers to its methods and, besides `main`, in `status`.
+package typealias FeedReport = Joined<FeedSetting, FeedFields>
+
+/// What is said of a feed besides its values; its properties are the JSON keys.
+package struct FeedFields: Codable, Sendable {
   /// What the pattern is weak in at its look.
   package var weak: String?
-  /// From −60 to 24 dB.
-  package var gainDB = 0.0
-  /// Corner of the high-pass; nil if it is off.
-  package var highPassHz: Double?
-  package var muted = false
   /// Its outputs' ports, and their levels.
-  package var outputs: [StatusReport.NamedLevel] = []
+  package var outputs: [StatusFields.NamedLevel] = []
   /// Whether this is what the ports play, rather than what they will.
   package var isHeard = false
   /// Why it is not heard; nil if it is, or will be.
   package var obstacle: String?
 
   package init() {}
-
-  /// What it reports of, as a preset has it.
-  package var feed: Feed {
-    Feed(
-      name: name,
-      selection: Selection(
-        dataSource: dataSource, polarPattern: polarPattern, inputOrientation: inputOrientation,
-        look: look, pose: Pose(roll: roll ?? 0, yaw: yaw ?? 0), follows: Set(follow ?? [])),
-      gain: Decibels(gainDB), highPass: highPassHz.map { .on(Hertz($0)) } ?? .off)
-  }
 }
 
 extension StatusReport {
   /// All feeds, `main` first.
-  package var allFeeds: [FeedReport] { [main] + (feeds ?? []) }
-
-  /// What is said of `main`, in a feed's words.
-  private var main: FeedReport {
-    var report = FeedReport()
-    report.name = Feed.main
-    report.dataSource = dataSource
-    report.polarPattern = polarPattern
-    report.inputOrientation = inputOrientation
-    report.look = look
-    report.roll = roll
-    report.yaw = yaw
-    report.follow = follow
-    report.gainDB = gainDB
-    report.highPassHz = highPassHz
-    report.muted = muted
-    report.outputs = levels.outputs
-    report.isHeard = true
-    return report
+  package var allFeeds: [FeedReport] {
+    var main = FeedFields()
+    (main.outputs, main.isHeard) = (self.levels.outputs, true)
+    return [FeedReport(first, main)] + (self.feeds ?? [])
   }
 }
 

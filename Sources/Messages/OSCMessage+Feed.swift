@@ -1,9 +1,9 @@
-import Acoustics
+import Settings
 
 extension OSCMessage {
   /// The message that sets one value of a feed, or of `main`.
-  package init(set key: Change.Key, of feed: String, to value: String) {
-    let owner = feed == Feed.main ? "/pinna" : "/pinna/feed/\(feed)"
+  package init(set key: SettingKey, of feed: String, to value: String) {
+    let owner = feed == FeedSetting.main ? "/pinna" : "/pinna/feed/\(feed)"
     self.init("\(owner)/set/\(key.rawValue)", [.string(value)])
   }
 
@@ -16,8 +16,18 @@ extension OSCMessage {
     }
     // A look has two numbers.
     let value =
-      parts.last == Change.Key.look.rawValue && arguments.count == 2
+      parts.last == SettingKey.look.rawValue && arguments.count == 2
       ? [.string(words.joined(separator: ","))] : arguments
     return OSCMessage(OSCMethod.feedSet, [.string(parts[3])] + parts.dropFirst(5).map { .string($0) } + value)
+  }
+}
+
+extension SettingValue {
+  package var argument: OSCMessage.Argument {
+    switch self {
+    case .number(let number): .float(Float(number))
+    case .flag(let isOn): .integer(isOn ? 1 : 0)
+    case .off, .word, .words, .look: .string(word)
+    }
   }
 }

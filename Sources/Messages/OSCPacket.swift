@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Settings
 
 /// The requests in a packet that arrived on a socket.
 public enum OSCPacket {

@@ -1,4 +1,5 @@
 import Acoustics
+import Settings
 import Text
 
 /// How a message tells a pose.

@@ -1,28 +1,13 @@
 import Acoustics
+import Settings
 import Text
 
-/// How device and listener are turned, as reports tell it.
-package protocol PoseReport {
-  /// Of the device, in degrees; nil for none.
-  var roll: Double? { get }
-  /// Of the listener, in degrees; nil for none.
-  var yaw: Double? { get }
-  /// What follows the pose that comes in; nil for nothing.
-  var follow: [Followed]? { get }
-  /// That pose, where the report has it; nil before one comes in.
-  var tracker: StatusReport.TrackerReport? { get }
-}
-
-extension PoseReport {
-  package var tracker: StatusReport.TrackerReport? { nil }
-
+extension Selection {
   /// ", rolled by 30°, turned by -15°, following roll"; empty without a pose.
-  package var poseText: String { poseText(with: tracker) }
-
   /// - Parameter tracker: the pose that comes in: its angles take the place of those that are set.
-  package func poseText(with tracker: StatusReport.TrackerReport?) -> String {
+  package func poseText(with tracker: StatusFields.TrackerReport? = nil) -> String {
     func set(_ angle: Double?, _ followed: Followed, _ words: String) -> String {
-      tracker != nil && follow?.contains(followed) == true ? "" : angle.map { "\(words)\($0.plain)°" } ?? ""
+      tracker != nil && follows.contains(followed) ? "" : angle.map { "\(words)\($0.plain)°" } ?? ""
     }
     func inForce(_ followed: Followed) -> String {
       let angles: String? =
@@ -35,28 +20,25 @@ extension PoseReport {
       return followed.rawValue + (angles.map { " (\($0))" } ?? "")
     }
     return set(roll, .roll, ", rolled by ") + set(yaw, .yaw, ", turned by ")
-      + (follow.map { ", following " + $0.map(inForce).joined(separator: " and ") } ?? "")
+      + (followed.map { ", following " + $0.map(inForce).joined(separator: " and ") } ?? "")
   }
-}
 
-extension FeedReport {
   /// The pose in force of stereo and B-format: what follows the tracker has its angle.
-  package func pose(with tracker: StatusReport.TrackerReport?) -> Pose {
+  package func pose(with tracker: StatusFields.TrackerReport?) -> Pose {
     guard polarPattern.isOriented else { return .none }
-    func angle(_ angle: Double?, _ tracked: Double?, _ followed: Followed) -> Double {
-      (follow?.contains(followed) == true ? tracked : nil) ?? angle ?? 0
+    func angle(_ angle: Double, _ tracked: Double?, _ followed: Followed) -> Double {
+      (follows.contains(followed) ? tracked : nil) ?? angle
     }
-    return Pose(
-      roll: angle(roll, tracker?.roll, .roll), yaw: angle(yaw, tracker?.yaw, .yaw))
+    return Pose(roll: angle(pose.roll, tracker?.roll, .roll), yaw: angle(pose.yaw, tracker?.yaw, .yaw))
   }
 }
 
 extension StatusReport {
   /// The pose that comes in, as a sentence without a full stop; nil before one does.
-  package var trackerText: String? { tracker?.text }
+  package var trackerText: String? { self.tracker?.text }
 }
 
-extension StatusReport.TrackerReport {
+extension StatusFields.TrackerReport {
   /// "head tracker: yaw 12°, pitch 0°, roll -3°", and for how long none has come.
   package var text: String {
     String(format: "head tracker: yaw %.0f°, pitch %.0f°, roll %.0f°", yaw, pitch, roll)

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Settings
 import Text
 
 /// The folder for control sockets, which only this user can enter.

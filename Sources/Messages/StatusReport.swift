@@ -1,7 +1,11 @@
 import Acoustics
+import Settings
 
-/// The answer to `status`; its properties are the JSON keys.
-package struct StatusReport: Codable, Sendable {
+/// The answer to `status`: the values of `main` in force, and all else.
+package typealias StatusReport = Joined<FeedSetting, StatusFields>
+
+/// What `status` says besides the values of `main`; its properties are the JSON keys.
+package struct StatusFields: Codable, Sendable {
   package static let currentFormat = 1
 
   package enum State: String, Codable, Sendable { case stopped, armed, recording, playing }
@@ -139,7 +143,7 @@ package struct StatusReport: Codable, Sendable {
 
   /// Version of this answer's format; nil from a Pinna before versions. It changes when the meaning of a field does,
   /// not when fields are added.
-  package var format: Int? = StatusReport.currentFormat
+  package var format: Int? = StatusFields.currentFormat
   package var state = State.stopped
   package var server = Server.gone
   /// Current warnings, one sentence each.
@@ -150,17 +154,6 @@ package struct StatusReport: Codable, Sendable {
   package var device = ""
   /// The input in the route.
   package var input = InputsReport.Port()
-  package var dataSource = ""
-  package var polarPattern = PolarPattern.omnidirectional
-  package var inputOrientation = InputOrientation.portrait
-  /// Where the mono pattern looks; nil for the data source's forward.
-  package var look: Look?
-  /// Of the device, in degrees; nil for none.
-  package var roll: Double?
-  /// Of the listener, in degrees; nil for none.
-  package var yaw: Double?
-  /// What follows the pose that comes in; nil for nothing.
-  package var follow: [Followed]?
   /// Nil before a pose comes in.
   package var tracker: TrackerReport?
   /// What the pattern is weak in at its look; `inputs` says it of data sources.
@@ -172,19 +165,12 @@ package struct StatusReport: Codable, Sendable {
   package var layout: StereoLayout?
   /// Number of output channels: 2 for stereo, otherwise 1.
   package var inputChannels = 0
-  /// From −60 to 24 dB.
-  package var gainDB = 0.0
-  /// Corner of the high-pass; nil if it is off.
-  package var highPassHz: Double?
-  /// How far the filters of stereo follow the sound, 0…1; nil for not at all.
-  package var adaptation: Double?
-  /// What becomes of that now: "adapting", or why the linear filters play. Nil for not at all.
+  /// What becomes of adaptation now: "adapting", or why the linear filters play. Nil for not at all.
   package var adaptationText: String?
   /// Who has been heard in the last seconds; nil while nobody looks for talkers.
   package var talkers: [TalkerReport]?
   /// Why nobody does although it was asked for; nil if somebody does, or it was not.
   package var talkersText: String?
-  package var muted = false
   /// The microphone that is listened to alone; nil for none.
   package var listening: String?
   /// Number of microphones.
@@ -240,22 +226,25 @@ package struct StatusReport: Codable, Sendable {
 
   /// Below this, in dBFS, peaks are no signal: quiet rooms are louder in any microphone that works.
   package static let signalFloor = -90.0
+  package static let adapting = "adapting"
+}
 
+extension StatusReport {
   /// The first reason why nothing is heard, on the way from the microphones to the outputs, and what to do about it; nil
   /// if there is none.
   package var silenceFound: (reason: String, remedy: String)? {
-    guard playback == nil, listening == nil else { return nil }
-    switch server {
+    guard self.playback == nil, self.listening == nil else { return nil }
+    switch self.server {
     case .joining: return ("filters and ports are being prepared", "wait; pinna status says how far they are")
     case .gone, .stalled, .unusable: return nil
     case .running: break
     }
-    let connected = Set((connections ?? []).map(\.port))
-    let feeds = feeds ?? []
-    guard levels.microphones.contains(where: { connected.contains($0.name) }) else {
+    let connected = Set((self.connections ?? []).map(\.port))
+    let feeds = self.feeds ?? []
+    guard self.levels.microphones.contains(where: { connected.contains($0.name) }) else {
       return ("no microphone is connected", "connect them in the graph, or start pinna run with --connect")
     }
-    guard levels.microphones.contains(where: { $0.peakDB > Self.signalFloor }) else {
+    guard self.levels.microphones.contains(where: { $0.peakDB > StatusFields.signalFloor }) else {
       return (
         "no signal comes from any microphone",
         "look at the card's capture switch and gain (alsamixer), and at its profile (pinna doctor)"
@@ -263,8 +252,10 @@ package struct StatusReport: Codable, Sendable {
     }
     let others = feeds.filter { feed in !feed.muted && feed.outputs.contains { connected.contains($0.name) } }
     guard others.isEmpty else { return nil }
-    if muted { return ("the outputs are muted", "pinna set --mute off") }
-    if gainDB <= -40 { return (String(format: "the gain is %g dB", gainDB), "pinna set --gain 0") }
+    if self.muted { return ("the outputs are muted", "pinna set --mute off") }
+    if self.gain.value <= -40 {
+      return (String(format: "the gain is %g dB", self.gain.value), "pinna set --gain 0")
+    }
     guard connected.contains(where: { ["out_left", "out_right"].contains($0) }) else {
       return (
         "the outputs are connected to nothing",
@@ -276,15 +267,17 @@ package struct StatusReport: Codable, Sendable {
 
   /// Why stereo does not follow the sound although it shall, as a sentence without a full stop; nil if it does.
   package var adaptationLine: String? {
-    adaptationText.flatMap { $0 == Self.adapting ? nil : "adapting: \($0)" }
+    self.adaptationText.flatMap { $0 == StatusFields.adapting ? nil : "adapting: \($0)" }
   }
-
-  package static let adapting = "adapting"
 
   /// What plays while filters are being designed, as a sentence without a full stop; nil if what is wanted does.
   package var designText: String? {
-    if let designing { return "filters at \(designing) are being designed; until then the nearest play" }
-    guard preferred.dataSource == dataSource, preferred.roll != roll || preferred.yaw != yaw else {
+    if let designing = self.designing {
+      return "filters at \(designing) are being designed; until then the nearest play"
+    }
+    guard self.preferred.dataSource == self.selection.dataSource,
+      self.preferred.roll != self.selection.roll || self.preferred.yaw != self.selection.yaw
+    else {
       return nil
     }
     return "filters for the pose are being designed; until then the nearest play"

@@ -24,7 +24,7 @@ package struct TakeStartAnswer: Codable, Sendable {
   package var unconnected: [String] = []
   package var microphoneCount = 0
   /// Microphones that are connected and do not work; nil from an older Pinna.
-  package var missing: [StatusReport.FallbackReport.Missing]?
+  package var missing: [StatusFields.FallbackReport.Missing]?
   /// Recording time that fits on the disk, in seconds; nil before it is known.
   package var secondsLeft: Int?
 

@@ -46,6 +46,6 @@ package struct TalkersAnswer: Codable, Sendable {
 extension StatusReport {
   /// "talkers: 1 at 35° (-32 dB)", or why nobody looks for them; nil if nobody shall.
   package var talkersLine: String? {
-    (talkers.map { TalkersAnswer(talkers: $0).text } ?? talkersText).map { "talkers: \($0)" }
+    (self.talkers.map { TalkersAnswer(talkers: $0).text } ?? self.talkersText).map { "talkers: \($0)" }
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import Messages
+import Settings
 import Threads
 
 /// Sends what keys ask for: one request at a time for each row, so that a slow preset does not keep `mute` waiting.

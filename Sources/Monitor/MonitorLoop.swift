@@ -1,6 +1,7 @@
 import CNcurses
 import Glibc
 import Messages
+import Settings
 
 /// `pinna monitor`: keys, signals and news in, frames out. It sleeps in `poll` alone.
 ///

@@ -1,12 +1,10 @@
 import Acoustics
 import Glibc
 import Messages
+import Settings
 import Text
 
 extension MonitorModel {
-  /// In hertz; 0 is off.
-  private static let corners: [Double] = [0, 40, 60, 80, 100, 120, 160, 200, 300]
-
   /// Obeys a key.
   /// - Returns: the requests that it asks for.
   package mutating func press(_ key: Key, at now: Instant) -> [Command] {
@@ -23,7 +21,6 @@ extension MonitorModel {
     case .character("F"): chooseFeed(-1, now)
     case .character("s"):
       overlay = .presets(selected: presets.firstIndex { $0 == status?.preset } ?? 0)
-    case .character("a"): return adapt()
     case .character("r"): return record(raw: false, now)
     case .character("R"): return record(raw: true, now)
     case .character("k"): return mark("mark \((status?.take?.markers ?? 0) + 1)", now)
@@ -40,20 +37,21 @@ extension MonitorModel {
   // MARK: The settings of a feed
 
   /// What a key changes of the chosen feed, and which way.
-  private static let changes: [Key: (row: Row, step: Step)] = [
-    .character("d"): (.source, .by(1)), .character("D"): (.source, .by(-1)),
-    .character("p"): (.pattern, .by(1)), .character("P"): (.pattern, .by(-1)),
-    .character("o"): (.orientation, .by(1)), .character("O"): (.orientation, .by(-1)),
-    .left: (.look, .turn(left: 5, up: 0)), .right: (.look, .turn(left: -5, up: 0)),
-    .up: (.look, .turn(left: 0, up: 5)), .down: (.look, .turn(left: 0, up: -5)),
-    .shiftLeft: (.look, .turn(left: 1, up: 0)), .shiftRight: (.look, .turn(left: -1, up: 0)),
-    .shiftUp: (.look, .turn(left: 0, up: 1)), .shiftDown: (.look, .turn(left: 0, up: -1)),
-    .character("0"): (.look, .to("off")),
-    .character("+"): (.gain, .by(1)), .character("="): (.gain, .by(1)),
-    .character("-"): (.gain, .by(-1)), .character("_"): (.gain, .by(-1)),
-    .character("h"): (.highPass, .by(1)), .character("H"): (.highPass, .by(-1)),
-    .character("m"): (.mute, .by(1)),
-  ]
+  private static let changes: [Key: (setting: SettingKey, step: Step)] = {
+    var changes: [Key: (SettingKey, Step)] = [
+      .left: (.look, .turn(left: 5, up: 0)), .right: (.look, .turn(left: -5, up: 0)),
+      .up: (.look, .turn(left: 0, up: 5)), .down: (.look, .turn(left: 0, up: -5)),
+      .shiftLeft: (.look, .turn(left: 1, up: 0)), .shiftRight: (.look, .turn(left: -1, up: 0)),
+      .shiftUp: (.look, .turn(left: 0, up: 1)), .shiftDown: (.look, .turn(left: 0, up: -1)),
+      .character("0"): (.look, .to("off")), .character("="): (.gain, .by(1)),
+      .character("_"): (.gain, .by(-1)),
+    ]
+    for key in SettingKey.ofFeeds where key != .look {
+      let letters = (key.row.feed?.line?.keys ?? "").split(separator: " ").compactMap(\.first)
+      for (letter, step) in zip(letters, [1, -1]) { changes[.character(letter)] = (key, .by(step)) }
+    }
+    return changes
+  }()
 
   private enum Step {
     case by(Int)
@@ -63,60 +61,68 @@ extension MonitorModel {
   }
 
   private mutating func change(by key: Key, _ now: Instant) -> [Command] {
-    guard status != nil, let (row, step) = Self.changes[key], let key = row.setting else { return [] }
-    guard let feed, let inForce = feed.value(of: key)?.word else {
+    guard status != nil, let (setting, step) = Self.changes[key] else { return [] }
+    let row = Row.setting(setting)
+    guard let feed, let inForce = feed.first.value(of: setting)?.word else {
       refuse(row, "there is no feed \(chosenFeed) any more; f chooses another", now)
       return []
     }
-    if row == .look, feed.polarPattern.isOriented { return turn(feed, step, now) }
+    if setting == .look, feed.selection.polarPattern.isOriented { return turn(feed.first, step, now) }
     // Presses count on from what was tried last.
     let attempt = attempts[row].flatMap { Pose(word: $0.value) == nil ? $0.value : nil }
     let present = attempt ?? inForce
     let value: String? =
       switch step {
-      case .by(let step): self.value(of: row, step, after: present, feed)
+      case .by(let step): self.value(of: setting, step, after: present, feed.first)
       case .turn(let left, let up): look(present).turned(left: left, up: up).word
       case .to(let value): value
       }
-    guard let value, row == .gain || value != present else {
+    guard let value, setting == .gain || value != present else {
       refuse(row, "there is no other choice", now)
       return []
     }
     attempts[row] = Attempt(value: value, end: now + .seconds(3))
-    return [Command(row, OSCMessage(set: key, of: feed.name, to: value))]
+    return [Command(row, OSCMessage(set: setting, of: feed.name, to: value))]
   }
 
   /// The value that a key asks for, as `pinna set` takes it; nil if there is none to choose.
-  private func value(of row: Row, _ step: Int, after present: String, _ feed: FeedReport) -> String? {
-    switch row {
-    case .source: choice(input?.dataSources?.map(\.name) ?? [], step, after: present)
-    case .pattern: choice(patterns(of: feed), step, after: present)
-    case .orientation: choice(InputOrientation.allCases.map(\.rawValue), step, after: present)
-    case .gain: String(format: "%g", min(max((Double(present) ?? 0) + Double(step), -60), 24))
-    case .highPass: corner(step, after: Double(present) ?? 0)
-    case .mute: present == "on" ? "off" : "on"
-    case .feed, .look, .adapt, .preset, .record, .marker, .listen: nil
+  private func value(of key: SettingKey, _ step: Int, after present: String, _ feed: FeedSetting) -> String? {
+    switch key.row.kind {
+    case .name: return choice(input?.dataSources?.map(\.name) ?? [], step, after: present)
+    case .word(let words, _):
+      return choice(key == .pattern ? patterns(of: feed) : words, step, after: present)
+    case .flag: return present == "on" ? "off" : "on"
+    case .number(let range, _, _):
+      let (number, steps) = (Double(present) ?? 0, key.row.feed?.line?.steps ?? [])
+      guard !steps.isEmpty else {
+        return String(format: "%g", min(max(number + Double(step), range.lowerBound), range.upperBound))
+      }
+      if steps.count == 2 { return number == steps[0] ? steps[1].plain : "off" }
+      // A number between two of the list goes to the next in the key's direction.
+      let next = step > 0 ? steps.first { $0 > number } ?? 0 : steps.last { $0 < number } ?? steps.last!
+      return next == 0 ? "off" : String(format: "%g", next)
+    case .look, .follow: return nil
     }
   }
 
   /// Turns stereo and B-format. Both angles are sent, so that a request may take the place of one that has not been sent.
-  private mutating func turn(_ feed: FeedReport, _ step: Step, _ now: Instant) -> [Command] {
-    let present = attempts[.look].flatMap { Pose(word: $0.value) } ?? feed.feed.selection.pose
+  private mutating func turn(_ feed: FeedSetting, _ step: Step, _ now: Instant) -> [Command] {
+    let present = attempts[.setting(.look)].flatMap { Pose(word: $0.value) } ?? feed.selection.pose
     let pose: Pose =
       if case .turn(let left, let up) = step {
         Pose(roll: present.roll + up, yaw: present.yaw + left)
       } else { .none }
     guard pose != present else {
-      refuse(.look, "there is no other choice", now)
+      refuse(.setting(.look), "there is no other choice", now)
       return []
     }
-    attempts[.look] = Attempt(value: pose.word, end: now + .seconds(3))
+    attempts[.setting(.look)] = Attempt(value: pose.word, end: now + .seconds(3))
     let words = [feed.name] + pose.word.split(separator: " ").map(String.init)
-    return [Command(.look, OSCMessage(OSCMethod.feedSet, words.map { .string($0) }))]
+    return [Command(.setting(.look), OSCMessage(OSCMethod.feedSet, words.map { .string($0) }))]
   }
 
   private func look(_ word: String) -> Look {
-    guard case .look(let look?)? = try? Change(.look, word) else { return .ahead }
+    guard case .set(_, .look(let look))? = try? Change(.look, word) else { return .ahead }
     return look
   }
 
@@ -124,18 +130,6 @@ extension MonitorModel {
     guard !choices.isEmpty else { return nil }
     return choices.firstIndex(of: present).map { choices[($0 + step + choices.count) % choices.count] }
       ?? choices[0]
-  }
-
-  /// - Parameter present: in hertz; 0 if it is off.
-  private func corner(_ step: Int, after present: Double) -> String {
-    // A corner between two of the list goes to the next in the key's direction.
-    let corners = Self.corners
-    let next = step > 0 ? corners.first { $0 > present } ?? 0 : corners.last { $0 < present } ?? corners.last!
-    return next == 0 ? "off" : String(format: "%g", next)
-  }
-
-  private func adapt() -> [Command] {
-    status.map { [Command(.adapt, "/pinna/set/adapt", ($0.adaptation ?? 0) > 0 ? "off" : "1")] } ?? []
   }
 
   private mutating func chooseFeed(_ step: Int, _ now: Instant) {
@@ -149,10 +143,10 @@ extension MonitorModel {
   }
 
   /// Those that the data source of `feed` offers. Its ports stay, so `main` alone changes between mono and stereo.
-  private func patterns(of feed: FeedReport) -> [String] {
-    let source = input?.dataSources?.first { $0.name == feed.dataSource }
+  private func patterns(of feed: FeedSetting) -> [String] {
+    let source = input?.dataSources?.first { $0.name == feed.selection.dataSource }
     return (source?.supportedPolarPatterns ?? []).filter {
-      feed.name == Feed.main || $0.outputs == feed.polarPattern.outputs
+      feed.isMain || $0.outputs == feed.selection.polarPattern.outputs
     }.map(\.rawValue)
   }
 
@@ -250,7 +244,7 @@ extension MonitorModel {
 extension Pose {
   /// "roll 5 yaw -10", as `/pinna/set` takes it.
   fileprivate var word: String {
-    "roll \(SettingValue.number(roll).word) yaw \(SettingValue.number(yaw).word)"
+    "roll \(roll.plain) yaw \(yaw.plain)"
   }
 
   /// Nil if it is no such word.

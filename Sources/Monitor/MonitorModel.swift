@@ -1,5 +1,6 @@
 import Acoustics
 import Messages
+import Settings
 
 /// All that the view shows: what Pinna said last, what is remembered of it (holds, clips), and where the user is.
 ///
@@ -39,7 +40,7 @@ package struct MonitorModel: Sendable {
 
   package let name: String
   var status: StatusReport?
-  var levels: StatusReport.Levels?
+  var levels: StatusFields.Levels?
   var inputs: InputsReport?
   var presets: [String] = []
   var picture: Picture?
@@ -55,7 +56,7 @@ package struct MonitorModel: Sendable {
   private var clippedSamples: Int?
 
   /// Name of the feed that keys act on. It stays when there is no such feed any more: then keys do nothing.
-  var chosenFeed = Feed.main
+  var chosenFeed = FeedSetting.main
   var notices: [Row: Notice] = [:]
   var attempts: [Row: Attempt] = [:]
   var overlay: Overlay?
@@ -94,7 +95,7 @@ package struct MonitorModel: Sendable {
     }
   }
 
-  private mutating func take(_ levels: StatusReport.Levels) {
+  private mutating func take(_ levels: StatusFields.Levels) {
     self.levels = levels
     for level in levels.microphones + levels.outputs + (levels.feeds ?? []) {
       holds[level.name] = max(holds[level.name] ?? -150, level.peakDB)
@@ -124,7 +125,7 @@ package struct MonitorModel: Sendable {
     case .failed(let reason):
       notices[row] = Notice(kind: .refusal, text: inShort(reason), end: now + Self.refusalTime)
       // Stepping through choices goes on behind the one that was refused.
-      if [.source, .pattern, .orientation].contains(row) {
+      if [Row.setting(.dataSource), .setting(.pattern), .setting(.orientation)].contains(row) {
         attempts[row]?.end = now + Self.refusalTime
       } else {
         attempts[row] = nil

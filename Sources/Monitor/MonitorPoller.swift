@@ -1,6 +1,7 @@
 import Glibc
 import Messages
 import Presets
+import Settings
 import Threads
 
 /// Asks Pinna for what the view shows, on a thread of its own, so that the view never waits: levels 15 times a second, the

@@ -1,6 +1,7 @@
 import CFiles
 import Glibc
 import Messages
+import Settings
 
 /// Signals as bytes of a pipe, which the loop waits for. Handlers, because threads of libraries (OpenBLAS) are there
 /// before `main` and block no signal; and they replace those that curses sets, which end the process.

@@ -1,5 +1,6 @@
 import Acoustics
 import Messages
+import Settings
 import Text
 
 extension MonitorView {
@@ -71,7 +72,8 @@ extension MonitorView {
         return ("the take begins when the transport rolls: ", take.path, "", .caution)
       }
       let title = take.title.map { "\"\($0.clipped(to: grid.width / 2))\" · " } ?? ""
-      let others = (take.feeds ?? []).filter { $0 != Feed.main } + (take.raw == true ? ["microphones"] : [])
+      let others =
+        (take.feeds ?? []).filter { $0 != FeedSetting.main } + (take.raw == true ? ["microphones"] : [])
       let also = others.isEmpty ? "" : " and \(others.joined(separator: ", ").clipped(to: grid.width / 3))"
       return (title, take.path, also, .plain)
     }

@@ -50,7 +50,7 @@ extension MonitorView {
       // The chosen one is cut where there is not room for all of it.
       let room = max(0, end - row)
       let count = feed.outputs.count <= room || feed.name == model.chosenFeed ? feed.outputs.count : 0
-      for (output, channel) in zip(feed.outputs, feed.feed.channelNames).prefix(min(count, room)) {
+      for (output, channel) in zip(feed.outputs, feed.first.channelNames).prefix(min(count, room)) {
         let level = levels[output.name] ?? output
         let style: Style = feed.name == model.chosenFeed ? .strong : .plain
         drawMeter(
@@ -82,7 +82,7 @@ extension MonitorView {
   }
 
   private mutating func drawMicrophone(
-    _ row: Int, _ columns: Range<Int>, _ level: StatusReport.NamedLevel, _ index: Int, _ digits: Int
+    _ row: Int, _ columns: Range<Int>, _ level: StatusFields.NamedLevel, _ index: Int, _ digits: Int
   ) {
     let number = String(index + 1)
     let label = String(repeating: " ", count: digits - number.count) + number
@@ -111,7 +111,7 @@ extension MonitorView {
 
   /// A bar of the RMS level with peak and hold, their figures where there is room, and a latched clip.
   private mutating func drawMeter(
-    _ row: Int, _ columns: Range<Int>, _ level: StatusReport.NamedLevel, label: String, labelWidth: Int,
+    _ row: Int, _ columns: Range<Int>, _ level: StatusFields.NamedLevel, label: String, labelWidth: Int,
     labelStyle: Style
   ) {
     let hold = model.holds[level.name] ?? level.peakDB
@@ -182,7 +182,7 @@ extension MonitorView {
 
   /// For more microphones than bars fit: one column of a bar graph for each, ten or more in a row.
   private mutating func drawMatrix(
-    _ rows: Range<Int>, _ columns: Range<Int>, _ microphones: [StatusReport.NamedLevel]
+    _ rows: Range<Int>, _ columns: Range<Int>, _ microphones: [StatusFields.NamedLevel]
   ) {
     let label = String(microphones.count).count + 1
     let perRow = max(10, (columns.count - label) / 10 * 10)

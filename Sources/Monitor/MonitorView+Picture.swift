@@ -12,8 +12,8 @@ extension MonitorView {
     }
     let feed = model.feed ?? status.allFeeds[0]
     let view = picture.view(
-      dataSource: feed.dataSource, orientation: feed.inputOrientation,
-      isStereo: feed.polarPattern == .stereo, pose: feed.pose(with: status.tracker))
+      dataSource: feed.selection.dataSource, orientation: feed.selection.inputOrientation,
+      isStereo: feed.selection.polarPattern == .stereo, pose: feed.selection.pose(with: status.tracker))
     // L, R and forward stand on an edge around the device.
     let inner = rows.lowerBound + 1..<rows.upperBound - 2
     let body = columns.lowerBound + 9..<columns.upperBound - 9
@@ -208,8 +208,8 @@ extension MonitorView {
     for talker in model.status?.talkers ?? [] where talker.isActive {
       guard let main = model.status?.allFeeds.first,
         let place = model.picture?.talker(
-          azimuth: talker.azimuth, dataSource: main.dataSource, orientation: main.inputOrientation,
-          roll: main.roll ?? 0, on: view)
+          azimuth: talker.azimuth, dataSource: main.selection.dataSource,
+          orientation: main.selection.inputOrientation, roll: main.selection.pose.roll, on: view)
       else { break }
       mark("●\(talker.identity)", place, .good, reach: 0.8)
     }

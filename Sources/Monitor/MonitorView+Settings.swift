@@ -1,5 +1,6 @@
 import Acoustics
 import Messages
+import Settings
 import Text
 
 extension MonitorView {
@@ -11,7 +12,7 @@ extension MonitorView {
     let value = columns.lowerBound + 16
     for (index, row) in Row.allCases.enumerated() {
       grid.put(top + index, columns.lowerBound, row.words.key, .info)
-      let isTurned = row == .look && model.feed?.polarPattern.isOriented == true
+      let isTurned = row == .setting(.look) && model.feed?.selection.polarPattern.isOriented == true
       grid.put(top + index, columns.lowerBound + 3, isTurned ? "Pose" : row.words.title, .dim)
       let (text, style) = self.value(of: row, room: columns.upperBound - value)
       grid.put(top + index, value, text, style, limit: columns.upperBound - value)
@@ -48,12 +49,9 @@ extension MonitorView {
   private func value(of row: Row, room: Int) -> (String, Style) {
     guard let status = model.status else { return ("–", .dim) }
     switch row {
-    case .feed, .source, .pattern, .orientation, .look, .gain, .highPass, .mute:
+    case .feed, .setting:
       return model.feed.map { value(of: row, $0, in: status, room) }
         ?? (row == .feed ? ("\(model.chosenFeed): gone", .alarmBlock) : ("–", .dim))
-    case .adapt:
-      let strength = status.adaptation.map { SettingValue.number($0).word } ?? "off"
-      return (strength, status.allFeeds.first?.polarPattern == .stereo ? .strong : .dim)
     case .preset: return (status.preset, .strong)
     case .record:
       switch status.state {
@@ -70,31 +68,33 @@ extension MonitorView {
   private func value(
     of row: Row, _ feed: FeedReport, in status: StatusReport, _ room: Int
   ) -> (String, Style) {
-    switch row {
-    case .feed:
+    guard case .setting(let key) = row else {
       let names = status.allFeeds.map(\.name)
       let count = names.count == 1 ? "" : " (\(names.firstIndex(of: feed.name)! + 1) of \(names.count))"
       if feed.isHeard { return (feed.name + count, .strong) }
       return feed.obstacle == nil ? ("\(feed.name): preparing", .info) : ("\(feed.name): not heard", .caution)
-    case .source: return (feed.dataSource, .strong)
-    case .pattern: return (feed.polarPattern.rawValue, .strong)
-    case .orientation:
-      return (feed.inputOrientation.rawValue, feed.polarPattern.isOriented ? .strong : .dim)
-    case .look:
-      let (long, short) = (feed.turnText, feed.turnWords)
+    }
+    let pattern = feed.selection.polarPattern
+    switch (key, feed.first.value(of: key) ?? .off) {
+    case (.look, _):
+      let (long, short) = (feed.selection.turnText, feed.selection.turnWords)
       return (long.cells <= room ? long : short, .strong)
-    case .gain: return (String(format: "%+.1f dB", feed.gainDB), .strong)
-    case .highPass: return (feed.highPassHz.map { String(format: "%g Hz", $0) } ?? "off", .strong)
-    case .mute: return feed.muted ? ("MUTED", .alarmBlock) : ("off", .strong)
-    case .adapt, .preset, .record, .marker, .listen: return ("", .plain)
+    case (.orientation, let value): return (value.word, pattern.isOriented ? .strong : .dim)
+    case (.adapt, let value): return (value.word, pattern == .stereo ? .strong : .dim)
+    case (.mute, let value): return value == .flag(true) ? ("MUTED", .alarmBlock) : ("off", .strong)
+    case (.gain, .number(let gain)): return (String(format: "%+.1f dB", gain), .strong)
+    case (_, .number(let number)):
+      guard case .number(_, let unit, _) = key.row.kind else { return (number.plain, .strong) }
+      return (number.plain + (unit.isEmpty ? "" : " " + unit), .strong)
+    case (_, let value): return (value.word, .strong)
     }
   }
 }
 
-extension FeedReport {
+extension Selection {
   /// What of `follow` turns the pattern.
   private var turning: [Followed] {
-    (follow ?? []).filter { [.look, .talker].contains($0) != polarPattern.isOriented }
+    follows.sorted().filter { [.look, .talker].contains($0) != polarPattern.isOriented }
   }
 
   /// Where it is turned: "roll 30°, yaw -15°, following roll", "60°, following look"; "none" or "forward" if nothing is
@@ -103,7 +103,7 @@ extension FeedReport {
     let angles =
       polarPattern.isOriented
       ? [roll.map { "roll \(degrees($0))°" }, yaw.map { "yaw \(degrees($0))°" }].compactMap(\.self)
-      : [look.map { "\($0)" } ?? "forward"]
+      : [effectiveLook.map { "\($0)" } ?? "forward"]
     let followed =
       turning.isEmpty ? [] : ["following " + turning.map(\.rawValue).joined(separator: ", ")]
     let parts = angles + followed
@@ -118,10 +118,10 @@ extension FeedReport {
         turning.contains(.roll) ? nil : roll.map { "roll \(degrees($0))" },
         turning.contains(.yaw) ? nil : yaw.map { "yaw \(degrees($0))" },
       ].compactMap(\.self)
-      : [look?.word ?? "forward"]
+      : [effectiveLook?.word ?? "forward"]
     let followed = turning.isEmpty ? [] : ["follow " + turning.map(\.rawValue).joined(separator: ",")]
     return (angles + followed).joined(separator: " ")
   }
 
-  private func degrees(_ angle: Double) -> String { SettingValue.number(angle).word }
+  private func degrees(_ angle: Double) -> String { angle.plain }
 }

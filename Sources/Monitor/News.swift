@@ -1,8 +1,9 @@
 import Messages
+import Settings
 
 /// What is heard from a Pinna. A value; any thread.
 package enum News: Sendable {
-  case levels(StatusReport.Levels)
+  case levels(StatusFields.Levels)
   case status(StatusReport)
   case inputs(InputsReport)
   case presets([String])

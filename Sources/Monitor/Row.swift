@@ -1,9 +1,17 @@
 import Acoustics
 import Messages
+import Settings
 
 /// What keys change. Each has a row in the view, where a refusal appears, and at most one request under way.
-package enum Row: String, CaseIterable, Hashable, Sendable {
-  case feed, source, pattern, orientation, look, gain, highPass, adapt, mute, preset, record, marker, listen
+package enum Row: CaseIterable, Hashable, Sendable {
+  case feed
+  /// Of the chosen feed.
+  case setting(SettingKey)
+  case preset, record, marker, listen
+
+  package static let allCases: [Row] =
+    [.feed] + SettingKey.ofFeeds.filter { $0.row.feed?.line != nil }.map { .setting($0) }
+    + [.preset, .record, .marker, .listen]
 
   package struct Words {
     let title: String
@@ -12,48 +20,26 @@ package enum Row: String, CaseIterable, Hashable, Sendable {
     /// Of the help.
     let keys: String
     package let effect: String
+
+    /// - Parameter key: nil for the first of `keys`.
+    fileprivate init(_ title: String, _ keys: String, _ effect: String, key: String? = nil) {
+      (self.title, self.keys, self.effect) = (title, keys, effect)
+      self.key = key ?? keys.split(separator: " ").first.map(String.init) ?? ""
+    }
   }
 
   /// What its row and the help say.
   package var words: Words {
     switch self {
-    case .feed:
-      Words(title: "Feed", key: "f", keys: "f F", effect: "next or previous feed, which d to m change")
-    case .source: Words(title: "Source", key: "d", keys: "d D", effect: "next or previous data source")
-    case .pattern: Words(title: "Pattern", key: "p", keys: "p P", effect: "next or previous polar pattern")
-    case .orientation:
-      Words(title: "Orientation", key: "o", keys: "o O", effect: "next or previous orientation")
-    case .look:
-      Words(
-        title: "Look", key: "←→", keys: "← → ↑ ↓",
-        effect: "turn the look, or yaw and roll, by 5°, Shift 1°; 0: none")
-    case .gain: Words(title: "Gain", key: "+-", keys: "+ -", effect: "gain up or down by 1 dB")
-    case .highPass:
-      Words(title: "High-pass", key: "h", keys: "h H", effect: "high-pass: next or previous corner, or off")
-    case .adapt: Words(title: "Adapt", key: "a", keys: "a", effect: "let stereo follow the sound, or not")
-    case .mute: Words(title: "Mute", key: "m", keys: "m", effect: "mute, or sound again")
-    case .preset: Words(title: "Preset", key: "s", keys: "s", effect: "choose a preset")
-    case .record:
-      Words(
-        title: "Record", key: "r", keys: "r R",
-        effect: "start a take, R: also raw; twice within 3 s: end it")
-    case .marker:
-      Words(title: "Markers", key: "k", keys: "k K", effect: "mark this moment of the take; K: with a text")
-    case .listen: Words(title: "Listen", key: "l", keys: "l", effect: "listen to one microphone, or to all")
-    }
-  }
-
-  /// What it sets of the chosen feed; nil if it does something else.
-  var setting: Change.Key? {
-    switch self {
-    case .source: .dataSource
-    case .pattern: .pattern
-    case .orientation: .orientation
-    case .look: .look
-    case .gain: .gain
-    case .highPass: .highPass
-    case .mute: .mute
-    case .feed, .adapt, .preset, .record, .marker, .listen: nil
+    case .feed: Words("Feed", "f F", "next or previous feed, which d to m change")
+    case .setting(let key):
+      key.row.feed?.line.map {
+        Words($0.title, $0.keys, $0.effect, key: key == .look ? "←→" : key == .gain ? "+-" : nil)
+      } ?? Words("", "", "")
+    case .preset: Words("Preset", "s", "choose a preset")
+    case .record: Words("Record", "r R", "start a take, R: also raw; twice within 3 s: end it")
+    case .marker: Words("Markers", "k K", "mark this moment of the take; K: with a text")
+    case .listen: Words("Listen", "l", "listen to one microphone, or to all")
     }
   }
 

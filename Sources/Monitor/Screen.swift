@@ -2,6 +2,7 @@ import CFiles
 import CNcurses
 import Glibc
 import Messages
+import Settings
 
 /// curses, writing into a file in memory: it finds the fewest bytes that change the last frame into the next one, and
 /// `Terminal` sends them without ever waiting.

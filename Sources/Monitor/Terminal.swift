@@ -1,6 +1,7 @@
 import CNcurses
 import Glibc
 import Messages
+import Settings
 
 /// The terminal: its modes, its size, and bytes to it, none of which ever waits for a terminal that does not read.
 ///

@@ -1,6 +1,7 @@
 import Acoustics
 import Glibc
 import Messages
+import Settings
 
 /// The settings in force after a change (S14).
 public struct ChangeOutcome: Hashable, Sendable {
@@ -103,7 +104,7 @@ extension AudioSession {
     let status = try? engine.status()
     return ChangeOutcome(
       layout: status?.layout, inputNumberOfChannels: status?.inputChannels ?? 0,
-      inputOrientation: status?.inputOrientation, kept: kept)
+      inputOrientation: status?.selection.inputOrientation, kept: kept)
   }
 
   /// All preferences of `state`, as alternating keys and values of /pinna/session/set.

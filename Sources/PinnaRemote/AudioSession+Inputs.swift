@@ -66,7 +66,9 @@ extension AudioSession {
 
   /// The orientation in force. It may differ from the preferred one if another session controls the route (S11).
   /// Portrait if no Pinna is running.
-  public var inputOrientation: InputOrientation { (try? engine.status())?.inputOrientation ?? .portrait }
+  public var inputOrientation: InputOrientation {
+    (try? engine.status())?.selection.inputOrientation ?? .portrait
+  }
 
   /// Requests an input orientation: how the device is held. It affects stereo only (S10).
   /// - Parameter orientation: nil for no preference.

@@ -2,6 +2,7 @@ import Acoustics
 import FoundationEssentials
 import Glibc
 import Messages
+import Settings
 import Synchronization
 
 /// A program's connection to Pinna. The program states what it wants to capture, and reads what it gets: category and

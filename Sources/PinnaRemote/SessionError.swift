@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Messages
+import Settings
 
 /// Why a request of a session failed, and what is possible instead. The request has changed nothing.
 public enum SessionError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import Messages
+import Settings
 import Synchronization
 
 /// The Pinna that a session uses: in another process (`SocketEngine`) or in this one (`LocalEngine`). Both are

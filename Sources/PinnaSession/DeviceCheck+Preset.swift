@@ -3,6 +3,7 @@ import GuidedCheck
 import Messages
 import PinnaRemote
 import Presets
+import Settings
 
 /// The guided check that `pinna check` runs without a server (S21).
 public typealias DeviceCheck = GuidedCheck.DeviceCheck

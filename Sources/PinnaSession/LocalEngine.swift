@@ -7,6 +7,7 @@ import Messages
 import PinnaRemote
 import Presets
 import Processor
+import Settings
 import Threads
 
 /// A Pinna in this process: the same processor as `pinna run`, on a thread of its own. It has a control socket, so that

@@ -1,6 +1,7 @@
 import Acoustics
 import Plugin
 import Presets
+import Settings
 import Text
 
 /// The descriptions of a bundle, in Turtle.
@@ -109,7 +110,7 @@ extension LV2Bundle {
           "a lv2:OutputPort , lv2:AudioPort", "pg:group <\(uri)#out>", "lv2:designation pg:\(side)",
         ])
     }
-    let feeds = preset.feeds.flatMap { feed in
+    let feeds = preset.others.flatMap { feed in
       zip(feed.portNames, designations(of: feed)).map { name, designation in
         Port(
           symbol: name, name: name,
@@ -154,7 +155,7 @@ extension LV2Bundle {
     return (plain.first?.isNumber == true ? "_" : "") + String(plain)
   }
 
-  private func designations(of feed: Feed) -> [String?] {
+  private func designations(of feed: FeedSetting) -> [String?] {
     switch feed.selection.polarPattern.outputs {
     case 1: [nil]
     case 2: ["pg:left", "pg:right"]
@@ -172,7 +173,7 @@ extension LV2Bundle {
 
       """
     }
-    let feeds = preset.feeds.map { feed in
+    let feeds = preset.others.map { feed in
       let type: String? =
         switch feed.selection.polarPattern.ambisonicsOrder {
         case nil: feed.selection.polarPattern == .stereo ? "pg:StereoGroup" : "pg:MonoGroup"

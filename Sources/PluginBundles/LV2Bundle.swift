@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import Plugin
 import Presets
+import Settings
 
 /// The plug-in of a preset for LV2 hosts: a folder with descriptions, filters at one or more sample rates, and the library
 /// that plays them. It offers the cases of the preset's device. The preset says what plays at first; its feeds are further
@@ -38,7 +39,7 @@ public struct LV2Bundle: Sendable {
     for bank in banks {
       var own = first
       let cases = offer.cases(of: bank)
-      let feeds = try preset.feeds.map { (feed) throws(Unsupported) in
+      let feeds = try preset.others.map { (feed) throws(Unsupported) in
         try PluginFilters.Feed(feed, of: bank)
       }
       guard let wanted = cases.first(where: { $0.matches(first) }) ?? cases.first else {
@@ -66,7 +67,7 @@ public struct LV2Bundle: Sendable {
 
   /// Feeds are in it: a host that knows a plug-in by its URI expects the same outputs.
   public var uri: String {
-    let outputs = preset.feeds.reduce(0) { $0 + $1.portNames.count }
+    let outputs = preset.others.reduce(0) { $0 + $1.portNames.count }
     return "urn:pinna:lv2:\(preset.name)" + (outputs > 0 ? ":\(outputs)" : "")
   }
 
@@ -99,7 +100,7 @@ public struct LV2Bundle: Sendable {
 
 extension PluginFilters.Feed {
   /// - Throws: `Unsupported` if `bank` has no filters for it.
-  fileprivate init(_ feed: Feed, of bank: FilterBank) throws(Unsupported) {
+  fileprivate init(_ feed: FeedSetting, of bank: FilterBank) throws(Unsupported) {
     guard let found = bank.cases.first(where: { $0.filterCase == feed.selection.filterCase }) else {
       throw Unsupported("the feed \(feed.name) is not possible at \(bank.sampleRate) Hz")
     }

@@ -19,7 +19,7 @@ struct PluginOffer: Sendable {
 
   /// What a preset sets the controls to; nil if they cannot express it.
   func setting(of preset: Preset) -> PluginSetting? {
-    let selection = preset.selection
+    let selection = preset.main.selection
     guard let source = dataSources.firstIndex(of: selection.dataSource),
       let pattern = patterns.firstIndex(of: selection.polarPattern), selection.effectiveLook == nil,
       selection.pose == .none, selection.follows.isEmpty
@@ -53,7 +53,7 @@ extension FilterCase {
 extension PluginSetting {
   /// Takes over a preset's gain and high-pass.
   mutating func setLevel(of preset: Preset) {
-    (gain, highPass) = (preset.gain.value, preset.highPass.frequency?.value ?? 0)
+    (gain, highPass) = (preset.main.gain.value, preset.main.highPass.frequency?.value ?? 0)
   }
 }
 

@@ -1,4 +1,5 @@
 import Acoustics
+import Settings
 import Text
 
 /// Reads and writes the feeds of a preset file.
@@ -13,40 +14,54 @@ import Text
 /// What a feed does not say, it has from the preset: data source, orientation, and the pattern as far as its data source
 /// offers it.
 enum FeedList {
-  static func text(of feeds: [Feed]) -> String {
+  static func text(of feeds: [FeedSetting]) -> String {
     guard !feeds.isEmpty else { return "" }
-    let lines = feeds.map { feed in
-      let pattern =
-        feed.selection.polarPattern.ambisonicsOrder.map { "format: ambix, order: \($0)" }
-        ?? "polarPattern: \(feed.selection.polarPattern.rawValue)"
-      let directions = feed.selection.directionText.map { $0 + ", " }.joined()
-      return
-        "  \(yamlString(feed.name)): {dataSource: \(yamlString(feed.selection.dataSource)), \(pattern), \(directions)"
-        + "inputOrientation: \(feed.selection.inputOrientation.rawValue), gain: \(feed.gain.value), "
-        + "highPass: \(feed.highPass.word)}\n"
-    }
-    return "feeds:\n" + lines.joined()
+    return "feeds:\n"
+      + feeds.map { "  \(yamlString($0.name)): {\($0.entries.joined(separator: ", "))}\n" }.joined()
   }
 }
 
-extension Selection {
-  /// Where it looks, how it is turned and what it follows, as entries of a preset; none for what is not said.
-  var directionText: [String] {
-    [
-      effectiveLook.map { "look: [\($0.word)]" }, roll.map { "roll: \($0.plain)" },
-      yaw.map { "yaw: \($0.plain)" },
-      followed.map { "follow: [\($0.map(\.rawValue).joined(separator: ", "))]" },
-    ].compactMap(\.self)
+extension FeedSetting {
+  /// Its values as entries of a preset, in the order of the rows; of what says nothing only what every preset has.
+  var entries: [String] {
+    SettingKey.ofFeeds.compactMap { key in
+      guard let row = key.row.feed, let name = row.yaml else { return nil }
+      let value = row.value(reported)
+      switch value {
+      case .off where key != .highPass: return nil
+      case .number(0) where [.roll, .yaw].contains(key): return nil
+      case .word where key == .pattern && !isMain:
+        let order = selection.polarPattern.ambisonicsOrder
+        return order.map { "format: ambix, order: \($0)" } ?? "\(name): \(value.word)"
+      case .words, .look: return "\(name): [\(value.word)]"
+      case .word where key == .dataSource: return "\(name): \(yamlString(value.word))"
+      case .off, .number, .flag, .word: return "\(name): \(value.word)"
+      }
+    }
+  }
+}
+
+extension YAMLFields {
+  /// The values of the rows, of what is there.
+  /// - Parameter device: knows the data sources.
+  func values(of device: Device) throws(DescriptionError) -> [SettingKey: SettingValue] {
+    var found: [SettingKey: SettingValue] = [:]
+    for key in SettingKey.ofFeeds {
+      guard let name = key.row.feed?.yaml, let reader = optional(name) else { continue }
+      found[key] =
+        key == .dataSource ? .word(try reader.dataSource(of: device).name) : try reader.value(of: key.row)
+    }
+    return found
   }
 }
 
 extension YAMLReader {
   /// Reads a group of feeds by name.
-  /// - Parameter main: the preset's selection.
-  public func feeds(of device: Device, main: Selection) throws(DescriptionError) -> [Feed] {
-    var feeds: [Feed] = []
+  /// - Parameter main: the preset's.
+  public func feeds(of device: Device, main: FeedSetting) throws(DescriptionError) -> [FeedSetting] {
+    var feeds: [FeedSetting] = []
     for (name, value) in try entries() {
-      let feed = try value.feed(named: name, of: device, main: main)
+      let feed = try value.feed(named: name, of: device, main: main.selection)
       if let obstacle = FeedNames.obstacle(to: feed, among: feeds, of: device) {
         throw value.failure("is not possible: \(obstacle)")
       }
@@ -55,34 +70,44 @@ extension YAMLReader {
     return feeds
   }
 
-  private func feed(named name: String, of device: Device, main: Selection) throws(DescriptionError) -> Feed {
-    let fields = try fields([
-      "dataSource", "polarPattern", "inputOrientation", "look", "roll", "yaw", "follow", "gain", "highPass",
-      "format", "order",
-    ])
-    let source =
-      if let given = try fields.optional("dataSource") {
-        try given.dataSource(of: device)
-      } else {
-        device.dataSources.first { $0.name == main.dataSource } ?? device.dataSources[0]
-      }
+  private func feed(named name: String, of device: Device, main: Selection) throws(DescriptionError)
+    -> FeedSetting
+  {
+    let fields = try fields(SettingKey.ofFeeds.compactMap(\.row.feed?.yaml) + ["format", "order"])
+    let values = try fields.values(of: device)
     var selection = main
-    selection.dataSource = source.name
     selection.look = nil
-    selection.pose = try fields.pose(otherwise: main.pose)
-    if let given = try fields.optional("follow")?.followed() { selection.follows = given }
-    let pattern = try fields.optional("polarPattern")?.word(PolarPattern.self)
-    let orientation = try fields.optional("inputOrientation")?.word(InputOrientation.self)
-    let look = try fields.optional("look")?.look()
+    if values[.dataSource] == nil, (try? device.dataSource(named: main.dataSource)) == nil {
+      selection.dataSource = device.dataSources[0].name
+    }
+    var feed = FeedSetting(name: name, selection)
     let (format, order) = (try fields.optional("format")?.string(), try fields.optional("order")?.string())
     do {
-      try FeedPattern(format: format, order: order, pattern: pattern, orientation: orientation, look: look)
-        .apply(to: &selection, of: source)
-      try device.check(selection)
+      let pairs = [("format", format), ("order", order)].flatMap { key, word in word.map { [key, $0] } ?? [] }
+      let words = values.flatMap { [$0.key.rawValue, $0.value.word] } + pairs
+      try FeedWords(words[...]).apply(to: &feed, of: device)
+      try device.check(feed.selection)
     } catch { throw failure("is not possible: \(error)") }
-    let gain = try fields.optional("gain")?.number(in: Decibels.outputGains, unit: "dB") ?? 0
-    return Feed(
-      name: name, selection: selection, gain: Decibels(gain),
-      highPass: try fields.optional("highPass")?.highPass() ?? .off)
+    return feed
+  }
+
+  /// Reads a value of a row.
+  func value(of row: SettingRow) throws(DescriptionError) -> SettingValue {
+    switch row.kind {
+    case .number(let range, let unit, let hasOff):
+      if hasOff, (try? string().lowercased()) == "off" { return .off }
+      let number = try number(
+        in: range, unit: hasOff ? [unit, "or off"].filter { !$0.isEmpty }.joined(separator: ", ") : unit)
+      return hasOff && number == 0 ? .off : .number(number)
+    case .flag: return .flag(try word(Switch.self) == .on)
+    case .word(_, let read):
+      let text = try string()
+      do { return .word(try read(text)) } catch { throw failure("has an \(error)") }
+    case .name: return .word(try string())
+    case .look: return .look(try look())
+    case .follow:
+      let followed = try followed()
+      return followed.isEmpty ? .off : .words(followed.sorted().map(\.rawValue))
+    }
   }
 }

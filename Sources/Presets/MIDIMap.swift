@@ -1,39 +1,76 @@
 import Acoustics
+import Settings
 
 /// What the faders, knobs, encoders, buttons and pads of a MIDI device change.
 public struct MIDIMap: Hashable, Sendable {
   /// What a control changes.
-  public enum Target: String, NamedWord {
-    case gain, mute, orientation, pattern
-    case dataSource = "data-source"
-    case lookAzimuth = "look-azimuth"
-    case lookElevation = "look-elevation"
-    case highPass = "high-pass"
+  public enum Target: NamedWord, Hashable {
+    /// A setting of a feed.
+    case setting(SettingKey)
+    case lookAzimuth, lookElevation
     /// Starts and ends takes.
     case record
     /// Marks the present place of a take.
     case marker
-    public static let kind = "MIDI target"
 
-    /// Whether it is a value of a feed, which each change fades.
-    public var isSetting: Bool { self != .record && self != .marker }
+    public static let kind = "MIDI target"
+    /// A look is two controls, and what follows a pose is no control's.
+    public static let allCases =
+      SettingKey.ofFeeds.filter { ![.look, .follow].contains($0) }.map { setting($0) }
+      + [.lookAzimuth, .lookElevation, .record, .marker]
+
+    public var rawValue: String {
+      switch self {
+      case .setting(let key): key.rawValue
+      case .lookAzimuth: "look-azimuth"
+      case .lookElevation: "look-elevation"
+      case .record: "record"
+      case .marker: "marker"
+      }
+    }
+
+    public init?(rawValue: String) {
+      guard let found = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+      self = found
+    }
+
+    /// What it changes of a feed, which each change fades; nil for takes.
+    public var key: SettingKey? {
+      switch self {
+      case .setting(let key): key
+      case .lookAzimuth, .lookElevation: .look
+      case .record, .marker: nil
+      }
+    }
+
+    public var isSetting: Bool { key != nil }
 
     /// What kind of value it has, with the scale of a control whose file gives none.
     public var standardScale: Scale {
       switch self {
-      case .gain: .range(Range(limits: Decibels.outputGains, unit: "dB", from: -60, to: 0, click: 1))
-      // A knob that is turned to the right looks to the right.
-      case .lookAzimuth:
+      case .setting(.highPass): .words(["off", "80"])
+      // A knob that is turned to the right looks, or turns, to the right.
+      case .lookAzimuth, .setting(.yaw), .setting(.roll):
         .range(
           Range(limits: -180...180, unit: "degrees", from: 180, to: -180, click: 5, step: 5, isCircle: true))
       case .lookElevation:
         .range(Range(limits: Look.elevations, unit: "degrees", from: -90, to: 90, click: 5, step: 5))
-      case .mute, .record: .toggle
-      case .orientation: .words(InputOrientation.allCases.map(\.rawValue))
-      case .pattern: .words(PolarPattern.allCases.map(\.rawValue))
-      case .dataSource: .words([])
-      case .highPass: .words(["off", "80"])
+      case .record: .toggle
       case .marker: .trigger
+      case .setting(let key):
+        switch key.row.kind {
+        case .number(let limits, let unit, _):
+          // A fader of decibels ends at 0.
+          .range(
+            Range(
+              limits: limits, unit: unit, from: limits.lowerBound,
+              to: limits.contains(0) && unit == "dB" ? 0 : limits.upperBound,
+              click: unit == "dB" ? 1 : (limits.upperBound - limits.lowerBound) / 20,
+              step: unit == "dB" ? 0.1 : (limits.upperBound - limits.lowerBound) / 100))
+        case .flag: .toggle
+        case .word(let words, _): .words(words)
+        case .name, .look, .follow: .words([])
+        }
       }
     }
   }
@@ -119,7 +156,7 @@ public struct MIDIMap: Hashable, Sendable {
     public let scale: Scale
 
     public init(
-      _ source: Source, _ target: Target, of feed: String = Feed.main, scale: Scale? = nil,
+      _ source: Source, _ target: Target, of feed: String = FeedSetting.main, scale: Scale? = nil,
       encoding: RelativeEncoding? = nil
     ) {
       self.source = source
@@ -131,7 +168,7 @@ public struct MIDIMap: Hashable, Sendable {
 
     /// What it sets, in words: "gain", "gain of anna".
     public var targetName: String {
-      feed == Feed.main ? target.rawValue : "\(target.rawValue) of \(feed)"
+      feed == FeedSetting.main ? target.rawValue : "\(target.rawValue) of \(feed)"
     }
   }
 

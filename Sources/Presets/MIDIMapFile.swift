@@ -1,4 +1,5 @@
 import Acoustics
+import Settings
 import Text
 
 /// Reads and extends the file that says what MIDI controllers change.
@@ -56,7 +57,7 @@ public enum MIDIMapFile {
     ])
     let source = try source(reader, fields)
     let target = try fields.required("sets", example: "gain").word(MIDIMap.Target.self)
-    let feed = try fields.optional("feed")?.feedName() ?? Feed.main
+    let feed = try fields.optional("feed")?.feedName() ?? FeedSetting.main
     let encoding = try fields.optional("relative")?.word(MIDIMap.RelativeEncoding.self)
     func refuse(_ keys: [String], _ reason: String) throws(DescriptionError) {
       for key in keys { if let field = fields.optional(key) { throw field.failure(reason) } }
@@ -104,12 +105,7 @@ public enum MIDIMapFile {
     -> [String]
   {
     try values.elements(1...128, "values") { (value) throws(DescriptionError) in
-      switch target {
-      case .orientation: try value.word(InputOrientation.self).rawValue
-      case .pattern: try value.word(PolarPattern.self).rawValue
-      case .highPass: try value.highPass().word
-      default: try value.string()
-      }
+      if let key = target.key { try value.value(of: key.row).word } else { try value.string() }
     }
   }
 
@@ -157,7 +153,7 @@ public enum MIDIMapFile {
       case .note(let number): "note: \(number)"
       }
     fields += ", sets: \(controller.target.rawValue)"
-    if controller.feed != Feed.main { fields += ", feed: \(controller.feed)" }
+    if controller.feed != FeedSetting.main { fields += ", feed: \(controller.feed)" }
     if let encoding = controller.encoding { fields += ", relative: \(encoding.rawValue)" }
     switch controller.scale {
     case .range(let range):
@@ -176,8 +172,8 @@ extension YAMLReader {
   /// Reads the name of a feed, which need not exist.
   fileprivate func feedName() throws(DescriptionError) -> String {
     let name = try string()
-    if Feed.isMain(name) { return Feed.main }
-    guard Feed.isName(name) else {
+    if FeedSetting.isMain(name) { return FeedSetting.main }
+    guard FeedSetting.isName(name) else {
       throw failure("is \(name.quoted), which cannot name a feed; write letters and digits, such as anna")
     }
     return name

@@ -1,4 +1,5 @@
 import Acoustics
+import Settings
 import Text
 
 /// Reads and writes a preset file.
@@ -21,18 +22,9 @@ import Text
 public enum PresetFile {
   /// The text of a preset file for `preset`.
   public static func text(of preset: Preset) -> String {
-    let text = """
-      title: \(yamlString(preset.title))
-      device: \(yamlString(preset.device))
-      dataSource: \(yamlString(preset.selection.dataSource))
-      polarPattern: \(preset.selection.polarPattern.rawValue)
-      inputOrientation: \(preset.selection.inputOrientation.rawValue)
-      \(preset.selection.directionText.map { $0 + "\n" }.joined())gain: \(preset.gain.value)
-      highPass: \(preset.highPass.word)
-
-      """
-      + (preset.adaptation > 0 ? "adapt: \(preset.adaptation)\n" : "")
-      + FeedList.text(of: preset.feeds)
+    let entries =
+      ["title: \(yamlString(preset.title))", "device: \(yamlString(preset.device))"] + preset.main.entries
+    let text = entries.map { $0 + "\n" }.joined() + FeedList.text(of: preset.others)
     guard !preset.connections.isEmpty else { return text }
     let peers = Dictionary(grouping: preset.connections, by: \.port).mapValues { $0.map(\.peer) }
     let lines = peers.keys.sorted().map { port in
@@ -47,39 +39,30 @@ public enum PresetFile {
   public static func read(_ reader: YAMLReader, device: (String) throws -> Device) throws(DescriptionError)
     -> Preset
   {
-    let fields = try reader.fields([
-      "title", "device", "dataSource", "polarPattern", "inputOrientation", "look", "roll", "yaw", "follow",
-      "gain", "highPass", "adapt",
-      "feeds",
-      "connections",
-    ])
+    let fields = try reader.fields(
+      ["title", "device"] + SettingKey.ofFeeds.compactMap(\.row.feed?.yaml) + ["feeds", "connections"])
     let title = try fields.required("title", example: "My preset").string()
     let device = try fields.required("device", example: "phone5").device(device)
     let source = try fields.required("dataSource", example: "Front").dataSource(of: device)
     let pattern = try fields.required("polarPattern", example: "stereo")
     let orientation = try fields.required("inputOrientation", example: "portrait")
-    let selection = Selection(
-      dataSource: source.name, polarPattern: try pattern.word(PolarPattern.self),
-      inputOrientation: try orientation.word(InputOrientation.self),
-      look: try fields.optional("look")?.look(), pose: try fields.pose(otherwise: .none),
-      follows: try fields.optional("follow")?.followed() ?? [])
-    if selection.look != nil, selection.effectiveLook == nil {
+    var main = FeedSetting(
+      Selection(dataSource: source.name, polarPattern: .omnidirectional, inputOrientation: .portrait))
+    for (key, value) in try fields.values(of: device) { main.set(key, value) }
+    if main.selection.look != nil, main.selection.effectiveLook == nil {
       throw pattern.failure(
         "does not go with a look; use a mono pattern such as cardioid, or remove the look")
     }
     do {
-      try device.check(selection)
+      try device.check(main.selection)
     } catch {
-      let offered = source.polarPatterns.contains(selection.polarPattern)
+      let offered = source.polarPatterns.contains(main.selection.polarPattern)
       throw (offered ? orientation : pattern).failure("is not possible: \(error)")
     }
-    let gain = try fields.optional("gain")?.number(in: Decibels.outputGains, unit: "dB") ?? 0
-    let feeds = try fields.optional("feeds")?.feeds(of: device, main: selection) ?? []
+    let others = try fields.optional("feeds")?.feeds(of: device, main: main) ?? []
     return Preset(
-      name: reader.fileName, title: title, device: device.name, selection: selection, gain: Decibels(gain),
-      highPass: try fields.optional("highPass")?.highPass() ?? .off,
-      adaptation: try fields.optional("adapt")?.number(in: 0...1, unit: "0 to 1") ?? 0,
-      feeds: feeds, connections: try fields.optional("connections")?.connections(of: device, feeds) ?? [])
+      name: reader.fileName, title: title, device: device.name, main: main, others: others,
+      connections: try fields.optional("connections")?.connections(of: device, others) ?? [])
   }
 }
 
@@ -97,9 +80,11 @@ extension YAMLReader {
   }
 
   /// Reads a group of ports of Pinna, each with one or more ports of other clients.
-  func connections(of device: Device, _ feeds: [Feed]) throws(DescriptionError) -> [Preset.Connection] {
+  func connections(of device: Device, _ feeds: [FeedSetting]) throws(DescriptionError)
+    -> [Setting.Connection]
+  {
     let ports = device.microphones.map(\.name) + DescriptionName.ownPorts + feeds.flatMap(\.portNames)
-    var connections: [Preset.Connection] = []
+    var connections: [Setting.Connection] = []
     for (port, value) in try entries() {
       guard ports.contains(port) else {
         throw value.failure(
@@ -113,16 +98,10 @@ extension YAMLReader {
         guard name.dropFirst().dropLast().contains(":") else {
           throw peer.failure("is \(name.quoted); write a full JACK port name, such as system:capture_1")
         }
-        connections.append(Preset.Connection(port: port, peer: name))
+        connections.append(Setting.Connection(port: port, peer: name))
       }
     }
     return connections
-  }
-
-  /// Reads a corner frequency in hertz, or "off".
-  func highPass() throws(DescriptionError) -> HighPass {
-    if let text = try? string(), text.lowercased() == "off" { return .off }
-    return .on(Hertz(try number(in: HighPass.range, unit: "Hz, or off")))
   }
 
   /// Reads the name of a data source of `device`, ignoring case.

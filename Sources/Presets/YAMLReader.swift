@@ -132,14 +132,6 @@ public struct YAMLFields {
     }
     return value
   }
-
-  /// Reads roll and yaw, in degrees.
-  func pose(otherwise pose: Pose) throws(DescriptionError) -> Pose {
-    func angle(_ key: String) throws(DescriptionError) -> Double? {
-      try optional(key)?.number(in: Look.azimuths, unit: "degrees")
-    }
-    return Pose(roll: try angle("roll") ?? pose.roll, yaw: try angle("yaw") ?? pose.yaw)
-  }
 }
 
 // MARK: - Single values

@@ -1,27 +1,17 @@
 import Acoustics
 import Messages
 import Recording
+import Settings
 
 extension ChangeReport {
   package init(_ setting: Setting, kept: String? = nil) {
-    self.init()
+    self.init(setting.main.reported, ChangeFields())
     self.kept = kept
-    input = setting.device.uid
-    preset = setting.preset
-    dataSource = setting.selection.dataSource
-    polarPattern = setting.selection.polarPattern
-    inputOrientation = setting.selection.inputOrientation
-    look = setting.selection.effectiveLook
-    roll = setting.selection.roll
-    yaw = setting.selection.yaw
-    follow = setting.selection.followed
-    layout = setting.layout
-    inputChannels = setting.selection.polarPattern.outputs
-    gainDB = setting.gain.value
-    highPassHz = setting.highPass.frequency?.value
-    adaptation = setting.adaptation > 0 ? setting.adaptation : nil
-    muted = setting.muted
-    listening = setting.listening
+    self.input = setting.device.uid
+    self.preset = setting.preset
+    self.layout = setting.layout
+    self.inputChannels = setting.main.selection.polarPattern.outputs
+    self.listening = setting.listening
   }
 }
 
@@ -29,7 +19,7 @@ extension Processor {
   /// The answer to a change: the setting in force.
   package func changeReport(kept: String? = nil) -> ChangeReport {
     var report = ChangeReport(inForce, kept: kept)
-    report.weak = weakness(of: inForce.selection, on: inForce.device)
+    report.weak = weakness(of: inForce.main.selection, on: inForce.device)
     return report
   }
 

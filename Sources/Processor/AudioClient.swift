@@ -5,6 +5,7 @@ import Messages
 import Realtime
 import Recording
 import Rendering
+import Settings
 
 /// The processor's environment: clock, JACK server and disk. `JackWorld` implements it; tests use a fake.
 ///
@@ -122,11 +123,11 @@ package protocol AudioClient: AnyObject, Sendable {
   /// Posts a fade of all feeds to silence with the filters of `setting`. The ticket is main's.
   func fadeOut(from setting: Setting) throws -> Ticket
   /// Registers the ports of a feed, and fades it in. The result is the ticket of that change.
-  func add(_ feed: Feed) -> Job<Ticket>
+  func add(_ feed: FeedSetting) -> Job<Ticket>
   /// Posts a crossfade of a feed that was added, with the same outputs.
-  func change(_ feed: Feed) throws -> Ticket
+  func change(_ feed: FeedSetting) throws -> Ticket
   /// Fades a feed out, and unregisters its ports.
-  func remove(_ feed: Feed) -> Job<Bool>
+  func remove(_ feed: FeedSetting) -> Job<Bool>
   /// - Parameter followingTransport: begins when JACK's transport rolls, and ends when it does not.
   func beginTake(into ring: TakeRing, followingTransport: Bool) throws -> Ticket
   /// Cannot fail: the queue reserves a slot for it.

@@ -2,6 +2,7 @@ import Acoustics
 import Messages
 import Realtime
 import Rendering
+import Settings
 
 /// How far the client is with the feeds that `Setting.feeds` wants. What differs is brought about one step after another,
 /// for each feed by itself: a change of one never waits for another.
@@ -18,7 +19,7 @@ struct FeedWork {
   }
 
   struct Current {
-    let feed: Feed
+    let feed: FeedSetting
     var step: Step
     var deadline: ContinuousClock.Instant
     /// The server does not answer. The step goes on when it does, and nobody waits for it.
@@ -29,20 +30,20 @@ struct FeedWork {
   struct Waiting {
     let name: String
     /// Nil if it asked for the feed's end.
-    let feed: Feed?
+    let feed: FeedSetting?
     let request: Request
     let deadline: ContinuousClock.Instant
   }
 
   /// What the client plays or fades to, by name.
-  var inForce: [String: Feed] = [:]
+  var inForce: [String: FeedSetting] = [:]
   /// What is being done, by name.
   var current: [String: Current] = [:]
   var waiting: [Waiting] = []
   /// Feeds of an earlier engine, whose ports may still be there.
-  var leftOver: [String: Feed] = [:]
+  var leftOver: [String: FeedSetting] = [:]
   /// Why a feed is not as it is wanted: nothing is tried again until something else is wanted, or another engine runs.
-  var obstacles: [String: (wanted: Feed?, failure: Failure)] = [:]
+  var obstacles: [String: (wanted: FeedSetting?, failure: Failure)] = [:]
 
   /// Whether the callback or a job owes a result.
   var isBusy: Bool { current.values.contains { !$0.isOverdue } || !waiting.isEmpty }

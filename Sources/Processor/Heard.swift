@@ -2,6 +2,7 @@ import Acoustics
 import Messages
 import Realtime
 import Rendering
+import Settings
 
 /// What is heard, and what is on its way through the callback to being heard.
 package struct Heard {
@@ -33,7 +34,7 @@ package struct Heard {
   init(_ setting: Setting) { (inForce, wanted) = (setting, setting) }
 
   /// Other feeds besides `main` are wanted. They have no part in the crossfades of `main`.
-  mutating func want(_ feeds: [Feed]) {
+  mutating func want(_ feeds: [FeedSetting]) {
     wanted.want(feeds)
     inForce.want(feeds)
     for ticket in pending.keys { pending[ticket]?.setting.want(feeds) }

@@ -35,7 +35,7 @@ extension Processor {
       guard device.hasChoice else { return input }
       input.dataSources =
         input.active
-        ? dataSources(filters?.bank.offered(of: device) ?? device, selection: inForce.selection)
+        ? dataSources(filters?.bank.offered(of: device) ?? device, selection: inForce.main.selection)
         : dataSources(device, selection: nil)
       return input
     }

@@ -1,5 +1,6 @@
 import JackClient
 import Messages
+import Settings
 
 extension JackError: StatusedError {
   package var failure: Failure {

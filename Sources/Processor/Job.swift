@@ -1,4 +1,5 @@
 import Messages
+import Settings
 import Synchronization
 import Threads
 

@@ -1,6 +1,7 @@
 import Acoustics
 import Messages
 import Presets
+import Settings
 
 /// Requests that change the setting.
 extension Processor {
@@ -31,12 +32,12 @@ extension Processor {
       change.requests.append(request)
       return updateState(.fadingOut(change, engine, filters, ticket))
     }
-    if setting.muted {
+    if setting.main.muted {
       endPlaybackNow(
         "the outputs were muted before the playback began; unmute them with: pinna set --mute off")
     }
-    if let key = missingKey(for: setting.selection, of: setting.device), preset == nil {
-      try aim(at: key, for: setting.selection, from: wanted, with: changes, request)
+    if let key = missingKey(for: setting.main.selection, of: setting.device), preset == nil {
+      try aim(at: key, for: setting.main.selection, from: wanted, with: changes, request)
     } else {
       try post(setting, request)
     }
@@ -50,11 +51,11 @@ extension Processor {
     var setting = wanted
     if let preset {
       setting = preset
-      setting.muted = wanted.muted
+      setting.main.muted = wanted.main.muted
       setting.output = wanted.output
       setting.remember(wanted)
       // A preset without feeds leaves them as they are.
-      if preset.feeds.isEmpty { setting.want(wanted.feeds) }
+      if preset.others.isEmpty { setting.want(wanted.others) }
     }
     if let uid = changes.input {
       setting.choose(try input(uid, of: setting))
@@ -62,17 +63,18 @@ extension Processor {
     try setting.apply(changes)
     try checkFeeds(of: setting)
     if setting.device == wanted.device {
-      try check(setting.selection)
+      try check(setting.main.selection)
     } else {
-      try setting.device.check(setting.selection)
+      try setting.device.check(setting.main.selection)
     }
     return setting
   }
 
   /// - Throws: if a feed cannot be there with the device, because a port is called the same.
   private func checkFeeds(of setting: Setting) throws(Failure) {
-    for (n, feed) in setting.feeds.enumerated() {
-      guard let obstacle = FeedNames.obstacle(to: feed, among: Array(setting.feeds[..<n]), of: setting.device)
+    for (n, feed) in setting.others.enumerated() {
+      guard
+        let obstacle = FeedNames.obstacle(to: feed, among: Array(setting.others[..<n]), of: setting.device)
       else { continue }
       throw Failure(
         .failed,

@@ -5,6 +5,7 @@ import Messages
 import Presets
 import Recording
 import Rendering
+import Settings
 
 /// Changes of device. Filters are designed and ports registered in the background; then the outputs fade out, and the
 /// new engine takes over and fades in.
@@ -100,7 +101,7 @@ extension Processor {
       }
     case .designed(let filters):
       guard let client = clientForChange(name, filters) else { return }
-      do { try filters.check(current.setting.selection, of: current.setting.device) } catch {
+      do { try filters.check(current.setting.main.selection, of: current.setting.device) } catch {
         return endChange(Failure(error))
       }
       change?.phase = .preparing(

@@ -2,6 +2,7 @@ import Acoustics
 import Messages
 import Realtime
 import Rendering
+import Settings
 
 /// Microphones that fail and return, while the callback plays on.
 extension Processor {
@@ -98,7 +99,7 @@ extension Processor {
   private func onDemandCases(areReadyWithout missing: Set<String>, _ sampleRate: Int) -> Bool {
     var areReady = true
     // What follows a pose has none until there are filters for it.
-    let still = ([wanted.selection] + wanted.feeds.map(\.selection)).map {
+    let still = ([wanted.main.selection] + wanted.others.map(\.selection)).map {
       $0.following(nil, on: wanted.device)
     }
     let keys = still.flatMap {
@@ -139,7 +140,7 @@ extension Processor {
   /// one, whose request would be told that it was superseded.
   private func postSubstitution() {
     guard fallback.inForce != fallback.chosen, heard.pending.isEmpty, substitutions.isEmpty else { return }
-    substitute([Feed.main] + wanted.feeds.map(\.name), isFallback: true)
+    substitute([FeedSetting.main] + wanted.others.map(\.name), isFallback: true)
   }
 
   /// Says that main's filters do without other microphones from now on.
@@ -154,12 +155,12 @@ extension Processor {
         ? "filters for all microphones are in force again"
         : causes.joined(separator: "; ")
           + "; filters without \(names.count == 1 ? "it" : "them") are in force"
-          + (fallback.remark(on: wanted.selection).map { "; \($0)" } ?? "") + remarkOnOthers)
+          + (fallback.remark(on: wanted.main.selection).map { "; \($0)" } ?? "") + remarkOnOthers)
   }
 
   /// The feeds for which there are no filters without the missing microphones, as the end of a sentence.
   private var remarkOnOthers: String {
-    let names = wanted.feeds.filter { feed in
+    let names = wanted.others.filter { feed in
       guard !fallback.chosen.isEmpty, let filters else { return false }
       let keys = FilterChoice.keys(
         for: onDemand.choice.played(feed.selection), of: wanted.device, sampleRate: filters.sampleRate,
@@ -173,7 +174,7 @@ extension Processor {
   /// - Parameter frame: the engine's frame with which the take began after its pre-roll.
   func noteFallback(in take: any TakeRecording, from frame: Int) {
     for (frame, missing) in fallback.history(from: frame - take.preRollFrames) {
-      for feed in [nil] + wanted.feeds.map(\.name) {
+      for feed in [nil] + wanted.others.map(\.name) {
         take.addFallback(frame: frame, without: missing.sorted(), feed: feed)
       }
     }

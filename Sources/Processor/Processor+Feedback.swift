@@ -2,6 +2,7 @@ import Acoustics
 import FoundationEssentials
 import JackClient
 import Messages
+import Settings
 import Text
 
 /// The present values, as subscribers and set methods without arguments get them.
@@ -11,8 +12,8 @@ extension Processor {
     func name(_ path: String?) -> OSCMessage.Argument {
       .string(path?.lastPathComponent.printable ?? "")
     }
-    return Change.Key.allCases.map {
-      OSCMessage("/pinna/set/\($0.rawValue)", [inForce.value(of: $0).argument])
+    return SettingKey.allCases.compactMap { key in
+      (try? inForce.value(of: key)).map { OSCMessage("/pinna/set/\(key.rawValue)", [$0.argument]) }
     } + [
       OSCMessage("/pinna/preset/use", [.string(inForce.preset)]),
       OSCMessage("/pinna/record", [SettingValue.flag(state.take != nil).argument]),
@@ -21,8 +22,8 @@ extension Processor {
       OSCMessage("/pinna/play/take", [name(state.playback?.player.path)]),
       OSCMessage("/pinna/server", [.string(serverState.rawValue)]),
     ]
-      + wanted.feeds.flatMap { feed in
-        Change.Key.allCases.compactMap { key in
+      + wanted.others.flatMap { feed in
+        SettingKey.allCases.compactMap { key in
           feed.value(of: key).map {
             OSCMessage("/pinna/feed/\(feed.name)/set/\(key.rawValue)", [$0.argument])
           }
@@ -41,38 +42,15 @@ extension Processor {
   private func levelsMessage(_ readings: Readings) -> OSCMessage {
     OSCMessage(
       "/pinna/levels",
-      readings.levels.map { .float(Float(StatusReport.NamedLevel.decibels($0.rms))) }
+      readings.levels.map { .float(Float(StatusFields.NamedLevel.decibels($0.rms))) }
         + feedLevels(readings).map { .float(Float($0.rmsDB)) })
   }
 
   /// The answer to `/pinna/levels`.
-  package var levels: StatusReport.Levels {
+  package var levels: StatusFields.Levels {
     let readings = client?.readings ?? Readings()
-    var levels = StatusReport.Levels(readings, correlation: client?.correlation)
-    if !wanted.feeds.isEmpty { levels.feeds = feedLevels(readings) }
+    var levels = StatusFields.Levels(readings, correlation: client?.correlation)
+    if !wanted.others.isEmpty { levels.feeds = feedLevels(readings) }
     return levels
-  }
-}
-
-extension Setting {
-  /// A value of a feed, or of `main`.
-  /// - Throws: if there is no such feed, or the value belongs to all.
-  package func value(of key: Change.Key, feed name: String) throws -> SettingValue {
-    if Feed.isMain(name) { return value(of: key) }
-    guard let value = try feed(named: name).value(of: key) else { throw FeedWords.notOfFeeds(key.rawValue) }
-    return value
-  }
-
-  package func value(of key: Change.Key) -> SettingValue {
-    var main = Feed(name: Feed.main, selection: selection, gain: gain, highPass: highPass)
-    main.muted = muted
-    if let value = main.value(of: key) { return value }
-    return switch key {
-    case .output: .word(output.rawValue)
-    case .listen: .word(listening ?? "off")
-    case .adapt: adaptation > 0 ? .number(adaptation) : .word("off")
-    case .input, .dataSource, .pattern, .orientation, .look, .roll, .yaw, .follow, .gain, .highPass, .mute:
-      .word(device.uid)
-    }
   }
 }

@@ -3,6 +3,7 @@ import Messages
 import Presets
 import Realtime
 import Rendering
+import Settings
 
 /// The feeds besides `main`: what is wanted of them stands in the setting, and is brought about here.
 extension Processor {
@@ -11,13 +12,13 @@ extension Processor {
   /// Adds a feed. Answers when it is heard.
   package func addFeed(_ name: String, _ words: FeedWords, _ request: Request) throws {
     try refuseFeedsNow()
-    var feed = Feed(name: name, selection: wanted.selection)
+    var feed = FeedSetting(name: name, wanted.main.selection)
     try words.apply(to: &feed, of: wanted.device)
-    if let obstacle = FeedNames.obstacle(to: feed, among: wanted.feeds, of: wanted.device) {
+    if let obstacle = FeedNames.obstacle(to: feed, among: wanted.others, of: wanted.device) {
       throw Failure(.usage, obstacle)
     }
     try check(feed.selection)
-    want(wanted.feeds + [feed])
+    want(wanted.others + [feed])
     wait(for: name, feed, request)
   }
 
@@ -28,7 +29,7 @@ extension Processor {
     let name = old.name
     var feed = old
     try words.apply(to: &feed, of: wanted.device)
-    let others = wanted.feeds.filter { $0.name != name }
+    let others = wanted.others.filter { $0.name != name }
     if let obstacle = FeedNames.obstacle(to: feed, among: others, of: wanted.device) {
       throw Failure(.usage, obstacle)
     }
@@ -40,19 +41,19 @@ extension Processor {
           + "remove it, and add it again with the new pattern")
     }
     try check(feed.selection)
-    want(wanted.feeds.map { $0.name == name ? feed : $0 })
+    want(wanted.others.map { $0.name == name ? feed : $0 })
     wait(for: name, feed, request)
   }
 
   /// Removes a feed. Answers when its ports have gone.
   package func removeFeed(_ name: String, _ request: Request) throws {
     try refuseFeedsNow()
-    if Feed.isMain(name) {
+    if FeedSetting.isMain(name) {
       throw Failure(
         .usage, "the feed main cannot be removed: it always exists; mute it with: pinna set --mute on")
     }
     let name = try wanted.feed(named: name).name
-    want(wanted.feeds.filter { $0.name != name })
+    want(wanted.others.filter { $0.name != name })
     wait(for: name, nil, request)
   }
 
@@ -72,7 +73,7 @@ extension Processor {
     }
   }
 
-  private func want(_ feeds: [Feed]) {
+  private func want(_ feeds: [FeedSetting]) {
     stir()
     heard.want(feeds)
     change?.want(feeds)
@@ -82,7 +83,7 @@ extension Processor {
     }
   }
 
-  private func wait(for name: String, _ feed: Feed?, _ request: Request) {
+  private func wait(for name: String, _ feed: FeedSetting?, _ request: Request) {
     feeds.obstacles[name] = nil
     for other in feeds.waiting where other.name == name { other.request.fail(.failed, Failure.superseded) }
     feeds.waiting.removeAll { $0.name == name }
@@ -97,7 +98,7 @@ extension Processor {
   func pollFeeds() {
     for name in Array(feeds.current.keys) { advanceFeed(name) }
     if mayWorkOnFeeds {
-      let names = Set(feeds.inForce.keys).union(feeds.leftOver.keys).union(wanted.feeds.map(\.name))
+      let names = Set(feeds.inForce.keys).union(feeds.leftOver.keys).union(wanted.others.map(\.name))
         .subtracting(feeds.current.keys)
       for name in names.sorted() { beginFeedStep(name) }
     }
@@ -116,11 +117,11 @@ extension Processor {
   /// Begins what leads from the feed in force to the wanted one.
   private func beginFeedStep(_ name: String) {
     guard let client else { return }
-    let (old, new) = (feeds.inForce[name], wanted.feeds.first { $0.name == name })
+    let (old, new) = (feeds.inForce[name], wanted.others.first { $0.name == name })
     let leftOver = old == nil ? feeds.leftOver[name] : nil
     if old == new, leftOver == nil { return }
     if let obstacle = feeds.obstacles[name], obstacle.wanted == new { return }
-    func begin(_ feed: Feed, _ step: FeedWork.Step, seconds: Int) {
+    func begin(_ feed: FeedSetting, _ step: FeedWork.Step, seconds: Int) {
       feeds.current[name] = FeedWork.Current(feed: feed, step: step, deadline: world.now + .seconds(seconds))
     }
     do {
@@ -156,7 +157,7 @@ extension Processor {
       end()
       // What was tried, which may not be what is wanted by now.
       if case .removing = work.step {
-        failFeed(name, wanted.feeds.first { $0.name == name }, failure)
+        failFeed(name, wanted.others.first { $0.name == name }, failure)
       } else {
         failFeed(name, work.feed, failure)
       }
@@ -237,7 +238,7 @@ extension Processor {
     return false
   }
 
-  private func failFeed(_ name: String, _ wanted: Feed?, _ failure: Failure) {
+  private func failFeed(_ name: String, _ wanted: FeedSetting?, _ failure: Failure) {
     feeds.obstacles[name] = (wanted, failure)
     if !feeds.waiting.contains(where: { $0.name == name }) {
       warn("the feed \(name) is not as it should be: \(failure.description)")
@@ -245,8 +246,8 @@ extension Processor {
   }
 
   /// Whether another feed of that name is wanted by now, which other filters are designed for.
-  private func isSuperseded(_ feed: Feed, _ key: FilterChoice.Key) -> Bool {
-    let new = wanted.feeds.first { $0.name == feed.name }
+  private func isSuperseded(_ feed: FeedSetting, _ key: FilterChoice.Key) -> Bool {
+    let new = wanted.others.first { $0.name == feed.name }
     return new != feed
       && new.flatMap { missingKey(for: $0.selection, of: wanted.device) } != key
   }
@@ -280,11 +281,11 @@ extension Processor {
         // Without the request, what was before stays wanted.
         let before = feeds.inForce[name]
         want(
-          wanted.feeds.compactMap { $0.name == name ? before : $0 }
-            + (wanted.feeds.contains { $0.name == name } ? [] : [before].compactMap(\.self)))
+          wanted.others.compactMap { $0.name == name ? before : $0 }
+            + (wanted.others.contains { $0.name == name } ? [] : [before].compactMap(\.self)))
         feeds.obstacles[name] = nil
         waiting.request.fail(obstacle.failure)
-      } else if wanted.feeds.first(where: { $0.name == name }) != waiting.feed {
+      } else if wanted.others.first(where: { $0.name == name }) != waiting.feed {
         waiting.request.fail(.failed, Failure.superseded)
       } else if hasPassed(waiting.deadline) {
         waiting.request.fail(.failed, Self.stalled)
@@ -302,10 +303,10 @@ extension Processor {
 
   /// Whether the client plays all feeds as they are wanted, as far as it can.
   package var areFeedsSettled: Bool {
-    let names = Set(feeds.inForce.keys).union(wanted.feeds.map(\.name))
+    let names = Set(feeds.inForce.keys).union(wanted.others.map(\.name))
     return !feeds.isBusy
       && names.allSatisfy { name in
-        let feed = wanted.feeds.first { $0.name == name }
+        let feed = wanted.others.first { $0.name == name }
         return feeds.inForce[name] == feed || feeds.obstacles[name].map { $0.wanted == feed } ?? false
       }
   }
@@ -319,35 +320,24 @@ extension Processor {
 
   /// All feeds besides `main`.
   package var feedReports: [FeedReport] {
-    wanted.feeds.isEmpty ? [] : feedReports(client?.readings ?? Readings())
+    wanted.others.isEmpty ? [] : feedReports(client?.readings ?? Readings())
   }
 
   private func feedReports(_ readings: Readings) -> [FeedReport] {
-    wanted.feeds.map { feedReport($0, readings) }
+    wanted.others.map { feedReport($0, readings) }
   }
 
   /// Levels of the outputs of all feeds besides `main`.
-  func feedLevels(_ readings: Readings) -> [StatusReport.NamedLevel] {
+  func feedLevels(_ readings: Readings) -> [StatusFields.NamedLevel] {
     feedReports(readings).flatMap(\.outputs)
   }
 
-  private func feedReport(_ feed: Feed, _ readings: Readings? = nil) -> FeedReport {
-    var report = FeedReport()
-    report.name = feed.name
-    report.dataSource = feed.selection.dataSource
-    report.polarPattern = feed.selection.polarPattern
-    report.inputOrientation = feed.selection.inputOrientation
-    report.look = feed.selection.effectiveLook
-    report.roll = feed.selection.roll
-    report.yaw = feed.selection.yaw
-    report.follow = feed.selection.followed
+  private func feedReport(_ feed: FeedSetting, _ readings: Readings? = nil) -> FeedReport {
+    var report = FeedReport(feed.reported, FeedFields())
     report.weak = weakness(of: feed.selection, on: wanted.device)
-    report.gainDB = feed.gain.value
-    report.highPassHz = feed.highPass.frequency?.value
-    report.muted = feed.muted
     let levels = (readings ?? client?.readings)?.feedLevels[feed.name] ?? []
     report.outputs = feed.portNames.enumerated().map { n, port in
-      StatusReport.NamedLevel(port, n < levels.count ? levels[n] : Level(rms: 0, peak: 0))
+      StatusFields.NamedLevel(port, n < levels.count ? levels[n] : Level(rms: 0, peak: 0))
     }
     report.isHeard = feeds.inForce[feed.name] == feed
     report.obstacle = feeds.obstacles[feed.name]?.failure.description

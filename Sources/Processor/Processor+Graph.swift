@@ -1,6 +1,7 @@
 import Glibc
 import JackClient
 import Messages
+import Settings
 
 /// Changes in the graph that Pinna did not cause: ports, connections, the period, stalls.
 extension Processor {
@@ -142,8 +143,8 @@ extension Processor {
   func notifyOfChange(from old: Setting, to new: Setting) {
     if old.device != new.device {
       notify(.inputChanged, "the input changed from \(old.device.uid) to \(new.device.uid)")
-    } else if old.selection != new.selection {
-      let s = new.selection
+    } else if old.main.selection != new.main.selection {
+      let s = new.main.selection
       notify(
         .selectionChanged,
         "\(s.dataSource), \(s.polarPattern.rawValue), \(s.inputOrientation.rawValue) is in force")

@@ -2,6 +2,7 @@ import Acoustics
 import JackClient
 import Messages
 import Presets
+import Settings
 import Text
 
 /// The inputs that a client can choose.

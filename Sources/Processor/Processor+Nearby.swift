@@ -102,14 +102,16 @@ extension Processor {
   /// Designs the looks and poses around those that are wanted, while nothing is changed or missing, and nobody waits for
   /// another design. Only what follows a pose is designed during takes.
   func pollNearby() {
-    let isFollowing = ([wanted.selection] + wanted.feeds.map(\.selection)).contains { !$0.follows.isEmpty }
+    let isFollowing = ([wanted.main.selection] + wanted.others.map(\.selection)).contains {
+      !$0.follows.isEmpty
+    }
     guard state.kind == .live || state.kind == .recording && isFollowing, change == nil,
       onDemand.designs.isEmpty, onDemand.aim == nil,
       heard.pending.isEmpty, fallback.job == nil, fallback.watch.missing.isEmpty, fallback.chosen.isEmpty,
       let filters
     else { return onDemand.nearby.pause() }
     let (device, choice) = (wanted.device, onDemand.choice)
-    let centres = ([wanted.selection] + wanted.feeds.map(\.selection)).map { selection in
+    let centres = ([wanted.main.selection] + wanted.others.map(\.selection)).map { selection in
       var centre = selection.following(
         tracking.pose, talker: tracking.place, on: device
       ).onGrid

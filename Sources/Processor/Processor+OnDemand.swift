@@ -1,6 +1,7 @@
 import Acoustics
 import Messages
 import Rendering
+import Settings
 
 /// Filters of cases that the device's do not contain, looks and B-format, designed when they are first wanted.
 ///
@@ -84,7 +85,7 @@ extension Processor {
   /// - Throws: why the filters cannot be used.
   func keep(_ sets: FilterSets, _ key: FilterChoice.Key) throws {
     try sets.check(key.selection, of: key.device.ownDevice(of: key.selection) ?? key.device)
-    let inUse = ([wanted.selection, inForce.selection] + wanted.feeds.map(\.selection)).flatMap {
+    let inUse = ([wanted.main.selection, inForce.main.selection] + wanted.others.map(\.selection)).flatMap {
       FilterChoice.keys(
         for: onDemand.choice.played($0), of: wanted.device, sampleRate: key.sampleRate, without: key.missing)
     }
@@ -103,16 +104,16 @@ extension Processor {
     _ request: Request?
   ) throws {
     dropAim(Failure(.failed, Failure.superseded))
-    let before = wanted.selection
+    let before = wanted.main.selection
     guard let filters else { return }
     var meanwhile = setting
-    meanwhile.selection = onDemand.choice.nearest(
+    meanwhile.main.selection = onDemand.choice.nearest(
       to: selection, of: setting.device, filters,
       otherwise: setting.device == wanted.device ? before : nil)
     if meanwhile != wanted { try post(meanwhile, nil, containsEarlier: true) }
     design(key)
     onDemand.aim = OnDemand.Aim(
-      key: key, selection: selection, changes: changes, before: before, meanwhile: meanwhile.selection,
+      key: key, selection: selection, changes: changes, before: before, meanwhile: meanwhile.main.selection,
       request: request)
   }
 
@@ -141,7 +142,7 @@ extension Processor {
   private func pollAim() {
     guard var aim = onDemand.aim else { return }
     if state.take != nil {
-      let nearest = wanted.selection.effectiveLook.map { "; the look \($0.word) is recorded" } ?? ""
+      let nearest = wanted.main.selection.effectiveLook.map { "; the look \($0.word) is recorded" } ?? ""
       return dropAim(
         Failure(
           .refused,
@@ -151,7 +152,7 @@ extension Processor {
       onDemand.aim = nil
       guard let request = aim.request else { return warn(failure.description) }
       var restored = wanted
-      if wanted.selection == aim.meanwhile { restored.selection = aim.before }
+      if wanted.main.selection == aim.meanwhile { restored.main.selection = aim.before }
       if restored != wanted { try? post(restored, nil, containsEarlier: true) }
       request.fail(failure)
     } else if let job = onDemand.designs[aim.key]?.job {
@@ -168,20 +169,10 @@ extension Processor {
       var setting = wanted
       do {
         try setting.apply(aim.changes)
-        setting.selection = aim.selection
+        setting.main.selection = aim.selection
         guard setting.device == aim.key.device else { throw Failure(.failed, Failure.superseded) }
         try post(setting, aim.request, containsEarlier: true)
       } catch { aim.request?.fail(Failure(error)) }
-    }
-  }
-}
-
-extension Change {
-  /// Whether it decides which filters `main` plays through.
-  var choosesCase: Bool {
-    switch self {
-    case .preset, .input, .dataSource, .pattern, .orientation, .look, .roll, .yaw, .follow: true
-    case .gain, .highPass, .adapt, .mute, .output, .listen: false
     }
   }
 }

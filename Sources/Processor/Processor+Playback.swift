@@ -2,6 +2,7 @@ import Glibc
 import Messages
 import Realtime
 import Recording
+import Settings
 
 /// Playback of takes through the outputs.
 extension Processor {
@@ -14,7 +15,7 @@ extension Processor {
     }
     try refuseDuringPlayback()
     guard !watchdog.isStalled else { throw Failure(.failed, Self.stalled + "; try again when it does") }
-    guard !wanted.muted else {
+    guard !wanted.main.muted else {
       throw Failure(.failed, "the outputs are muted; unmute them with: pinna set --mute off")
     }
     enter(.openingPlayback(world.openPlayback(path, sampleRate: client.sampleRate), request))

@@ -2,11 +2,12 @@ import JackClient
 import Messages
 import Recording
 import Rendering
+import Settings
 
 /// Joining a graph, leaving it when the server goes, and reconnecting.
 extension Processor {
   /// The server's state, as reported by `status`.
-  package var serverState: StatusReport.Server {
+  package var serverState: StatusFields.Server {
     switch state.kind {
     case .absent, .opening, .leaving: reconnection?.isRejoining ?? false ? .joining : .gone
     case .stranded: .gone
@@ -211,8 +212,8 @@ extension Processor {
 
   private func prepare(_ client: any AudioClient, _ filters: FilterSets) {
     do {
-      if try inForce.device.ownDevice(of: inForce.selection) == nil {
-        try filters.check(inForce.selection, of: inForce.device)
+      if try inForce.device.ownDevice(of: inForce.main.selection) == nil {
+        try filters.check(inForce.main.selection, of: inForce.device)
       }
     } catch {
       return becomeUnusable(client, Failure(error))

@@ -3,16 +3,17 @@ import Glibc
 import JackClient
 import Messages
 import Realtime
+import Settings
 
 extension Processor {
   /// What is wanted, with the case whose filters are being designed for `main`.
   package var asked: Setting {
     var setting = wanted
-    if let aim = onDemand.aim { setting.selection = aim.selection }
+    if let aim = onDemand.aim { setting.main.selection = aim.selection }
     return setting
   }
 
-  private var reportedState: StatusReport.State {
+  private var reportedState: StatusFields.State {
     switch state {
     case .armed: .armed
     case _ where state.take != nil: .recording
@@ -34,38 +35,27 @@ extension Processor {
     try? preferred.apply(deferredChanges)
     let statistics = readings.statistics
     let setting = inForce
-    var report = StatusReport()
+    var report = StatusReport(setting.main.reported, StatusFields())
     report.state = reportedState
     report.server = serverState
     report.warnings = warnings.current
     report.preset = setting.preset
     report.device = setting.device.name
     report.input = .init(setting.device)
-    report.dataSource = setting.selection.dataSource
-    report.polarPattern = setting.selection.polarPattern
-    report.inputOrientation = setting.selection.inputOrientation
-    report.look = setting.selection.effectiveLook
-    report.roll = setting.selection.roll
-    report.yaw = setting.selection.yaw
-    report.follow = setting.selection.followed
     report.tracker = trackerReport
-    report.weak = weakness(of: setting.selection, on: setting.device)
+    report.weak = weakness(of: setting.main.selection, on: setting.device)
     report.designing = onDemand.aim?.selection.effectiveLook
-    report.preferred.look = preferred.selection.effectiveLook
-    report.preferred.roll = preferred.selection.roll
-    report.preferred.yaw = preferred.selection.yaw
-    report.preferred.dataSource = preferred.selection.dataSource
-    report.preferred.polarPattern = preferred.selection.polarPattern
-    report.preferred.inputOrientation = preferred.selection.inputOrientation
+    report.preferred.look = preferred.main.selection.effectiveLook
+    report.preferred.roll = preferred.main.selection.roll
+    report.preferred.yaw = preferred.main.selection.yaw
+    report.preferred.dataSource = preferred.main.selection.dataSource
+    report.preferred.polarPattern = preferred.main.selection.polarPattern
+    report.preferred.inputOrientation = preferred.main.selection.inputOrientation
     report.layout = setting.layout
-    report.inputChannels = setting.selection.polarPattern.outputs
-    report.gainDB = setting.gain.value
-    report.highPassHz = setting.highPass.frequency?.value
-    report.adaptation = setting.adaptation > 0 ? setting.adaptation : nil
+    report.inputChannels = setting.main.selection.polarPattern.outputs
     report.adaptationText = readings.adaptation
     report.talkers = talkerReports(readings)
     report.talkersText = talkersText(readings)
-    report.muted = setting.muted
     report.listening = setting.listening
     report.microphones = readings.microphones.count
     report.sampleRate = client?.sampleRate ?? 0
@@ -87,17 +77,17 @@ extension Processor {
     report.unpreparedPeriods = statistics.unpreparedPeriods
     report.droppedPackets = droppedPackets
     if ArrayClient.abandonedClients > 0 { report.abandonedClients = ArrayClient.abandonedClients }
-    report.take = state.take.map(\.take).map(StatusReport.TakeReport.init)
-    report.lastTake = takes.last.map(StatusReport.LastTakeReport.init)
+    report.take = state.take.map(\.take).map(StatusFields.TakeReport.init)
+    report.lastTake = takes.last.map(StatusFields.LastTakeReport.init)
     report.closingTakes = takes.closing.filter { !$0.isDiscarded }.compactMap(\.take.path)
-    report.change = change.map(StatusReport.PendingDeviceChange.init)
+    report.change = change.map(StatusFields.PendingDeviceChange.init)
     if case .joining(_, let job) = state {
       report.change = .init(inForce, progress: job.progress ?? 0)
     }
     report.playback = state.playback?.player.report
     report.controller = controller
     report.output = OutputReport(setting, monitor: monitor)
-    report.connections = StatusReport.PortConnections.all(state.isInGraph ? graph.connections : [:])
+    report.connections = StatusFields.PortConnections.all(state.isInGraph ? graph.connections : [:])
     report.midi = midi
     report.feeds = feedReports.isEmpty ? nil : feedReports
     // Before the first look at the graph, connections are unknown.
@@ -107,7 +97,7 @@ extension Processor {
   }
 }
 
-extension StatusReport.NamedLevel {
+extension StatusFields.NamedLevel {
   init(_ name: String, _ level: Level) {
     self.init()
     self.name = name
@@ -121,16 +111,16 @@ extension StatusReport.NamedLevel {
   }
 }
 
-extension StatusReport.Levels {
+extension StatusFields.Levels {
   init(_ readings: Readings, correlation: Float?) {
     self.init()
-    microphones = zip(readings.microphones, readings.levels).map { StatusReport.NamedLevel($0, $1) }
-    outputs = zip(ArrayClient.outputNames, readings.levels.suffix(2)).map { StatusReport.NamedLevel($0, $1) }
+    microphones = zip(readings.microphones, readings.levels).map { StatusFields.NamedLevel($0, $1) }
+    outputs = zip(ArrayClient.outputNames, readings.levels.suffix(2)).map { StatusFields.NamedLevel($0, $1) }
     self.correlation = correlation.map { (Double($0) * 100).rounded() / 100 }
   }
 }
 
-extension StatusReport.PendingDeviceChange {
+extension StatusFields.PendingDeviceChange {
   init(_ setting: Setting, progress: Double) {
     self.init()
     (device, preset) = (setting.device.name, setting.preset)
@@ -138,7 +128,7 @@ extension StatusReport.PendingDeviceChange {
   }
 }
 
-extension StatusReport.TakeReport {
+extension StatusFields.TakeReport {
   init(_ take: any TakeRecording) {
     self.init()
     title = take.title.isEmpty ? nil : take.title
@@ -154,7 +144,7 @@ extension StatusReport.TakeReport {
   }
 }
 
-extension StatusReport.LastTakeReport {
+extension StatusFields.LastTakeReport {
   init(_ take: EndedTake) {
     self.init()
     path = take.result.path
@@ -164,7 +154,7 @@ extension StatusReport.LastTakeReport {
   }
 }
 
-extension StatusReport.FallbackReport {
+extension StatusFields.FallbackReport {
   /// Nil if every microphone works and the filters in force use all of them.
   init?(_ fallback: Fallback, microphones: [String]) {
     self.init()
@@ -182,7 +172,7 @@ extension StatusReport.FallbackReport {
   }
 }
 
-extension StatusReport.PendingDeviceChange {
+extension StatusFields.PendingDeviceChange {
   init(_ change: DeviceChange) {
     self.init()
     device = change.setting.device.name
@@ -191,7 +181,7 @@ extension StatusReport.PendingDeviceChange {
   }
 }
 
-extension StatusReport.PortConnections {
+extension StatusFields.PortConnections {
   static func all(_ connections: [String: Set<String>]) -> [Self] {
     connections.sorted { $0.key < $1.key }.map { Self(port: $0, peers: $1.sorted()) }
   }

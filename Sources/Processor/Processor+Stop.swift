@@ -1,6 +1,7 @@
 import Glibc
 import Messages
 import Recording
+import Settings
 
 /// Shutdown.
 extension Processor {

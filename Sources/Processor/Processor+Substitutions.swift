@@ -2,6 +2,7 @@ import Acoustics
 import Realtime
 import Recording
 import Rendering
+import Settings
 
 /// A crossfade to other filters for the same setting, because a microphone is missing or back, or because the feed follows
 /// a pose.
@@ -15,7 +16,7 @@ struct Substitution {
   let turned: Selection?
 
   /// The feed's name in sidecars: nil for `main`.
-  static func file(_ feed: String) -> String? { Feed.isMain(feed) ? nil : feed }
+  static func file(_ feed: String) -> String? { FeedSetting.isMain(feed) ? nil : feed }
 }
 
 /// Substitutions on their way through the callback. They are allowed during takes, whose sidecars list them.
@@ -25,7 +26,8 @@ extension Processor {
   @discardableResult func substitute(_ feeds: [String], isFallback: Bool = false) -> Bool {
     guard let client, let tickets = try? client.substitute(feeds, in: wanted) else { return false }
     for (feed, ticket) in tickets {
-      let selection = Feed.isMain(feed) ? wanted.selection : (try? wanted.feed(named: feed))?.selection
+      let selection =
+        FeedSetting.isMain(feed) ? wanted.main.selection : (try? wanted.feed(named: feed))?.selection
       let turned = selection.flatMap { $0.follows.isEmpty ? nil : onDemand.choice.played($0) }
       substitutions[ticket] = Substitution(
         feed: feed, missing: fallback.chosen, isFallback: isFallback, turned: turned)
@@ -56,7 +58,7 @@ extension Processor {
   /// - Returns: whether the ticket is that of a substitution.
   func substitutionEnded(_ ticket: Ticket, isInForce: Bool) -> Bool {
     guard let ended = substitutions.removeValue(forKey: ticket) else { return false }
-    if isInForce, ended.isFallback, Feed.isMain(ended.feed) { fallback.inForce = ended.missing }
+    if isInForce, ended.isFallback, FeedSetting.isMain(ended.feed) { fallback.inForce = ended.missing }
     return true
   }
 }

@@ -3,6 +3,7 @@ import Glibc
 import Messages
 import Realtime
 import Recording
+import Settings
 
 /// Takes. They begin and end through the same callback queue as every change, so the callback orders them.
 extension Processor {
@@ -23,7 +24,7 @@ extension Processor {
     var setting = wanted.withoutListening
     let recorded = try feeds(ofTake: takeRequest.feeds)
     // While filters for a change are designed, the feed plays as before, and during the take nothing changes.
-    setting.want(setting.feeds.map { heardFeed($0.name) ?? $0 })
+    setting.want(setting.others.map { heardFeed($0.name) ?? $0 })
     let take = client.openTake(
       in: takeRequest.folder ?? world.takesFolder, takeRequest.options, setting, feeds: recorded)
     enter(
@@ -35,21 +36,21 @@ extension Processor {
   /// - Parameter names: nil for all that are heard, empty for all.
   /// - Throws: `UnknownWord` for one that there is not; a `Failure` for one that is not heard yet.
   private func feeds(ofTake names: [String]?) throws -> [String] {
-    let all = [Feed.main] + wanted.feeds.map(\.name)
-    guard let names else { return all.filter { Feed.isMain($0) || heardFeed($0) != nil } }
+    let all = [FeedSetting.main] + wanted.others.map(\.name)
+    guard let names else { return all.filter { FeedSetting.isMain($0) || heardFeed($0) != nil } }
     let asked = names.map { $0.lowercased() }
     let chosen = names.isEmpty ? all : all.filter { asked.contains($0.lowercased()) }
     if let unknown = names.first(where: { name in !all.contains { $0.lowercased() == name.lowercased() } }) {
       throw UnknownWord(kind: "feed", word: unknown, choices: all + ["all"])
     }
-    for feed in wanted.feeds where chosen.contains(feed.name) && feeds.inForce[feed.name] != feed {
+    for feed in wanted.others where chosen.contains(feed.name) && feeds.inForce[feed.name] != feed {
       throw Failure(.failed, "the feed \(feed.name) is not heard yet; see: pinna feed list")
     }
     return chosen
   }
 
   /// The feed as a take that begins now records it: as the callback plays it, or fades to it. Nil if it is not heard.
-  private func heardFeed(_ name: String) -> Feed? {
+  private func heardFeed(_ name: String) -> FeedSetting? {
     if let current = feeds.current[name], case .changing = current.step { return current.feed }
     return feeds.inForce[name]
   }
@@ -174,22 +175,22 @@ extension Processor {
     answer.armed = recording.hasBegun ? nil : true
     answer.channels = take.plan.outputs
     let recorded = take.plan.feedNames
-    let omitted = ([Feed.main] + wanted.feeds.map(\.name)).filter { !recorded.contains($0) }
+    let omitted = ([FeedSetting.main] + wanted.others.map(\.name)).filter { !recorded.contains($0) }
     (answer.feeds, answer.unrecordedFeeds) = (recorded, omitted)
     answer.raw = take.plan.options.raw
     answer.convertedTake = take.plan.convertedFormat.map { path.replacing(/wav$/, with: $0) }
     let raw = take.plan.microphonesObstacle.map { "the microphones stay WAV: \($0)" }
-    answer.notes = omitted.filter { !Feed.isMain($0) && heardFeed($0) == nil }.map {
+    answer.notes = omitted.filter { !FeedSetting.isMain($0) && heardFeed($0) == nil }.map {
       "the feed \($0) is not heard yet; see: pinna feed list"
     }
     answer.notes += [take.plan.shortRingNote, obstacle, raw].compactMap { $0 }
     answer.length = take.plan.options.length
-    answer.muted = inForce.muted
+    answer.muted = inForce.main.muted
     // Before the first graph check, connections are unknown.
     answer.unconnected =
       graph.checkNumber == 0 ? [] : microphones.filter { graph.connections[$0] == nil }
     answer.microphoneCount = microphones.count
-    let missing = StatusReport.FallbackReport(fallback, microphones: microphones)?.missing ?? []
+    let missing = StatusFields.FallbackReport(fallback, microphones: microphones)?.missing ?? []
     answer.missing = missing.filter { $0.fault != .unconnected }
     answer.secondsLeft = take.secondsLeft
     return answer
@@ -223,7 +224,7 @@ extension Processor {
     if let note = Self.unconnectedNote(answer.unconnected, of: answer.microphoneCount) {
       recording.take.addNote(note)
     }
-    for feed in answer.unrecordedFeeds ?? [] where !Feed.isMain(feed) && heardFeed(feed) == nil {
+    for feed in answer.unrecordedFeeds ?? [] where !FeedSetting.isMain(feed) && heardFeed(feed) == nil {
       recording.take.addNote("the feed \(feed) was not heard yet, and is not recorded")
     }
     startRequest?.answer(.done(answer))

@@ -3,6 +3,7 @@ import Messages
 import Realtime
 import Recording
 import Rendering
+import Settings
 
 /// Feeds that follow a pose or a talker. These are inputs, like the microphones: they move the image during takes, too.
 extension Processor {
@@ -35,11 +36,11 @@ extension Processor {
 
   /// Whether any feed follows with it.
   package func follows(_ followed: Followed) -> Bool {
-    ([wanted.selection] + wanted.feeds.map(\.selection)).contains { $0.follows.contains(followed) }
+    ([wanted.main.selection] + wanted.others.map(\.selection)).contains { $0.follows.contains(followed) }
   }
 
   /// The pose that counts, seen from the centre; nil before the first.
-  package var trackerReport: StatusReport.TrackerReport? {
+  package var trackerReport: StatusFields.TrackerReport? {
     tracking.latest.map { latest in
       let pose = tracking.mounting.pose(latest.pose)
       return .init(
@@ -76,8 +77,8 @@ extension Processor {
 
   /// The feeds that follow, and `main`.
   var following: [(name: String, selection: Selection)] {
-    let main = wanted.listening == nil ? [(name: Feed.main, selection: wanted.selection)] : []
-    return (main + wanted.feeds.map { ($0.name, $0.selection) }).filter { !$0.selection.follows.isEmpty }
+    let main = wanted.listening == nil ? [(name: FeedSetting.main, selection: wanted.main.selection)] : []
+    return (main + wanted.others.map { ($0.name, $0.selection) }).filter { !$0.selection.follows.isEmpty }
   }
 
   /// A take begins between fades, so none may begin until it has. Filters without missing microphones come first.
@@ -91,8 +92,8 @@ extension Processor {
 
   /// Whether no change of a feed is under way, whose sender would be told that it was superseded.
   private func isFree(_ name: String) -> Bool {
-    if name == Feed.main { return heard.pending.isEmpty }
-    return feeds.current[name] == nil && feeds.inForce[name] == wanted.feeds.first { $0.name == name }
+    if name == FeedSetting.main { return heard.pending.isEmpty }
+    return feeds.current[name] == nil && feeds.inForce[name] == wanted.others.first { $0.name == name }
   }
 
   // MARK: Talkers
@@ -126,7 +127,7 @@ extension Processor {
 
   /// The axes that talkers' angles are told in: those of the look of `main`.
   private var talkerFrame: HeadFrame? {
-    let selection = inForce.selection
+    let selection = inForce.main.selection
     return (try? inForce.device.dataSource(named: selection.dataSource)).map {
       inForce.device.frame(of: $0, selection.inputOrientation).turned(by: Pose(roll: selection.pose.roll))
     }

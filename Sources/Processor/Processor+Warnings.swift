@@ -75,7 +75,7 @@ extension Processor {
     for name in readings.mutedMicrophones {
       found.append(.init("\(name) is muted: it sends invalid samples (NaN, infinity, or above +60 dBFS)"))
     }
-    let floor = Float(pow(10, StatusReport.signalFloor / 20))
+    let floor = Float(pow(10, StatusFields.signalFloor / 20))
     let sounding = zip(names, levels).filter { $1.peak > floor }.map(\.0)
     let silent = names.indices.filter { sources[names[$0]] != nil && levels[$0].peak < 1e-6 }.map {
       names[$0]

@@ -4,6 +4,7 @@ import Messages
 import Realtime
 import Recording
 import Rendering
+import Settings
 
 /// The running processor: a client in a JACK graph, the current setting, and the take.
 ///
@@ -222,7 +223,7 @@ package final class Processor {
       let old = inForce
       guard let ended = heard.applied(ticket) else { return }
       fallback.changed(without: ended.missing)
-      tracking.changed(Feed.main, ended.turned)
+      tracking.changed(FeedSetting.main, ended.turned)
       notifyOfChange(from: old, to: inForce)
       if let request = ended.request { answer(request, changeFrom: old) }
     case .substituted(let ticket, let frame, let takeFrame):
@@ -253,11 +254,11 @@ package final class Processor {
   func post(
     _ setting: Setting, _ request: Request?, isRestoring: Bool = false, containsEarlier: Bool = false
   ) throws {
-    if let key = missingKey(for: setting.selection, of: setting.device) {
+    if let key = missingKey(for: setting.main.selection, of: setting.device) {
       try refuseOutsideGraph()
-      return try aim(at: key, for: setting.selection, from: setting, request)
+      return try aim(at: key, for: setting.main.selection, from: setting, request)
     }
-    let turned = turn(setting.selection, of: setting.device)
+    let turned = turn(setting.main.selection, of: setting.device)
     if turned != nil { client?.use(onDemand.choice) }
     let ticket = try clientInGraph().change(to: setting, isRestoring: isRestoring)
     heard.posted(
@@ -265,7 +266,7 @@ package final class Processor {
       Heard.PendingChange(
         setting: setting, missing: fallback.chosen, deadline: world.now + .seconds(3), request: request,
         containsEarlier: containsEarlier, turned: turned))
-    tracking.sent[Feed.main] = turned
+    tracking.sent[FeedSetting.main] = turned
   }
 
   /// Answers requests that the callback did not handle in time, because no period runs. The changes stay queued and

@@ -3,6 +3,7 @@ import Messages
 import Realtime
 import Recording
 import Rendering
+import Settings
 
 /// The states of `Processor`. The Architecture page shows the transitions.
 ///
@@ -255,7 +256,7 @@ package struct DeviceChange {
   let began: ContinuousClock.Instant
 
   /// Other feeds are wanted from now on.
-  mutating func want(_ feeds: [Feed]) {
+  mutating func want(_ feeds: [FeedSetting]) {
     setting.want(feeds)
     promised?.setting.want(feeds)
     displaced?.setting.want(feeds)

@@ -1,4 +1,5 @@
 import Messages
+import Settings
 
 /// The attempts to join a JACK graph: for the first time, after the server has gone, or at another sample rate.
 package struct Reconnection {

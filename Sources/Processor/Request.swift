@@ -1,4 +1,5 @@
 import Messages
+import Settings
 
 /// A request to the processor. Invariant: it is answered exactly once.
 ///

@@ -5,6 +5,7 @@ import Glibc
 import JackClient
 import Messages
 import Presets
+import Settings
 import Synchronization
 import Text
 import Threads
@@ -12,49 +13,25 @@ import Threads
 /// What a Pinna remembers from one run to the next: its setting, and the connections that others made to its ports.
 package struct RunMemory: Codable, Equatable, Sendable {
   /// The setting in force. What is heard, not whether and where: mute and output are not remembered.
-  package struct LastSetting: Codable, Equatable, Sendable {
+  package struct LastSetting: Equatable, Sendable {
     /// A preset's name, or that of the device if it was chosen without one.
     package let preset: String
     package let device: String
     /// UID of the input in the route; nil if it is the device itself.
     let input: String?
-    let dataSource: String
-    let polarPattern: String
-    let inputOrientation: String
-    /// As `pinna set` takes it. Nil for none, and from an older Pinna.
-    let look: String?
-    let turn: LastTurn?
-    let gainDB: Double
-    /// "off", or a corner in hertz.
-    let highPass: String
-    /// 0…1; nil for 0, and from an older Pinna.
-    let adaptation: Double?
-    /// Nil if there are none besides `main`, and from an older Pinna.
-    let feeds: [LastFeed]?
+    /// `main`, then the others.
+    let feeds: [FeedSetting]
 
     package init(_ setting: Setting) {
       preset = setting.preset
       device = setting.home.name
       input = setting.device == setting.home ? nil : setting.device.uid
-      dataSource = setting.selection.dataSource
-      polarPattern = setting.selection.polarPattern.rawValue
-      inputOrientation = setting.selection.inputOrientation.rawValue
-      look = setting.selection.effectiveLook?.word
-      turn = LastTurn(setting.selection)
-      gainDB = setting.gain.value
-      highPass = setting.highPass.word
-      adaptation = setting.adaptation > 0 ? setting.adaptation : nil
-      feeds = setting.feeds.isEmpty ? nil : setting.feeds.map(LastFeed.init)
-    }
-
-    /// The changes that lead from the preset to this setting.
-    package func changes() throws -> [Change] {
-      try [
-        Change(.dataSource, dataSource), Change(.pattern, polarPattern),
-        Change(.orientation, inputOrientation),
-        Change(.gain, "\(gainDB)"), Change(.highPass, highPass),
-        Change(.adapt, "\(adaptation ?? 0)"),
-      ] + (look.map { [try Change(.look, $0)] } ?? []) + Change.list((turn?.words ?? [])[...])
+      feeds = setting.feeds.map { feed in
+        // What is heard, not whether.
+        var feed = feed.reported
+        feed.muted = false
+        return feed
+      }
     }
 
     /// The setting, from the present files of its preset and device. Waits for the disk.
@@ -71,72 +48,18 @@ package struct RunMemory: Codable, Equatable, Sendable {
         // Inputs that no device file describes are capture ports.
         setting.choose(known ?? Device(linePort: input))
       }
-      try setting.apply(changes())
-      var feeds: [Feed] = []
-      for last in self.feeds ?? [] {
-        guard let feed = last.feed(of: setting.device),
-          FeedNames.obstacle(to: feed, among: feeds, of: setting.device) == nil
+      try setting.apply(FeedValues(feeds[0]).changes)
+      var others: [FeedSetting] = []
+      for last in feeds.dropFirst() {
+        // What the device does not offer any more is left out.
+        guard let feed = try? last.found(on: setting.device),
+          FeedNames.obstacle(to: feed, among: others, of: setting.device) == nil
         else { continue }
-        feeds.append(feed)
+        others.append(feed)
       }
-      setting.want(feeds)
-      try setting.device.check(setting.selection)
+      setting.want(others)
+      try setting.device.check(setting.main.selection)
       return setting
-    }
-  }
-
-  /// A pose, and what follows the one that comes in.
-  struct LastTurn: Codable, Equatable, Sendable {
-    let roll: Double
-    let yaw: Double
-    /// As `pinna set` takes it.
-    let follow: String
-
-    /// Nil if there is neither.
-    init?(_ selection: Selection) {
-      guard selection.pose != .none || !selection.follows.isEmpty else { return nil }
-      (roll, yaw, follow) = (selection.pose.roll, selection.pose.yaw, selection.follows.word)
-    }
-
-    /// Pairs, as `pinna set` takes them.
-    var words: [String] { ["roll", "\(roll)", "yaw", "\(yaw)", "follow", follow] }
-  }
-
-  /// A feed besides `main`, as `LastSetting` has main.
-  struct LastFeed: Codable, Equatable, Sendable {
-    let name: String
-    let dataSource: String
-    let polarPattern: String
-    let inputOrientation: String
-    let look: String?
-    let turn: LastTurn?
-    let gainDB: Double
-    let highPass: String
-
-    init(_ feed: Feed) {
-      name = feed.name
-      dataSource = feed.selection.dataSource
-      polarPattern = feed.selection.polarPattern.rawValue
-      inputOrientation = feed.selection.inputOrientation.rawValue
-      look = feed.selection.effectiveLook?.word
-      turn = LastTurn(feed.selection)
-      gainDB = feed.gain.value
-      highPass = feed.highPass.word
-    }
-
-    /// Nil if the file does not hold what a feed of `device` can be.
-    func feed(of device: Device) -> Feed? {
-      let words =
-        [
-          "data-source", dataSource, "orientation", inputOrientation, "gain", "\(gainDB)", "high-pass",
-          highPass,
-        ] + (look.map { ["look", $0] } ?? []) + (turn?.words ?? [])
-      guard let pattern = PolarPattern(rawValue: polarPattern) else { return nil }
-      var feed = Feed(
-        name: name,
-        selection: Selection(dataSource: dataSource, polarPattern: pattern, inputOrientation: .portrait))
-      do { try FeedWords(words[...]).apply(to: &feed, of: device) } catch { return nil }
-      return feed
     }
   }
 
@@ -150,6 +73,42 @@ package struct RunMemory: Codable, Equatable, Sendable {
     format = Self.format
     self.setting = LastSetting(setting)
     self.connections = connections
+  }
+}
+
+extension RunMemory.LastSetting: Codable {
+  private enum CodingKeys: CodingKey { case preset, device, input, feeds, turn }
+
+  /// The values of `main` stand beside the rest, and `feeds` has the others.
+  package func encode(to encoder: any Encoder) throws {
+    try feeds[0].encode(to: encoder)
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(preset, forKey: .preset)
+    try container.encode(device, forKey: .device)
+    try container.encodeIfPresent(input, forKey: .input)
+    if feeds.count > 1 { try container.encode(Array(feeds.dropFirst()), forKey: .feeds) }
+  }
+
+  package init(from decoder: any Decoder) throws {
+    /// As version 0.2.0 wrote it: the pose and what follows it stand apart.
+    struct LastFeed: Decodable {
+      let feed: FeedSetting
+
+      init(from decoder: any Decoder) throws {
+        var feed = try FeedSetting(from: decoder)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        if let turn = try container.decodeIfPresent(FeedSetting.self, forKey: .turn) {
+          (feed.selection.pose, feed.selection.follows) = (turn.selection.pose, turn.selection.follows)
+        }
+        self.feed = feed
+      }
+    }
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    preset = try container.decode(String.self, forKey: .preset)
+    device = try container.decode(String.self, forKey: .device)
+    input = try container.decodeIfPresent(String.self, forKey: .input)
+    let others = try container.decodeIfPresent([LastFeed].self, forKey: .feeds) ?? []
+    feeds = [try LastFeed(from: decoder).feed] + others.map(\.feed)
   }
 }
 

@@ -2,6 +2,7 @@ import Acoustics
 import FilterDesign
 import Messages
 import Recording
+import Settings
 import Text
 
 /// The arguments of `record start`.
@@ -72,23 +73,10 @@ extension TakeFormat: NamedWord {
   public static let kind = "format"
 }
 
-extension FeedSetup {
-  /// The metadata of a feed besides `main`.
-  package init(_ feed: Feed, of device: Device) {
-    let order = feed.selection.polarPattern.ambisonicsOrder
-    self.init(
-      name: feed.name, channels: feed.channelNames, dataSource: feed.selection.dataSource,
-      polarPattern: order == nil ? feed.selection.polarPattern.rawValue : nil,
-      inputOrientation: feed.selection.inputOrientation.rawValue, look: feed.selection.effectiveLook,
-      roll: feed.selection.roll, yaw: feed.selection.yaw, follow: feed.selection.followed,
-      layout: feed.selection.layout(on: device).map(TakeSetup.Layout.init), gainDB: feed.gain.value,
-      highPassHz: feed.highPass.frequency?.value, muted: feed.muted, order: order,
-      normalisation: order == nil ? nil : "sn3d")
-  }
-}
-
-extension TakeSetup.Layout {
-  fileprivate init(_ layout: StereoLayout) {
+extension TakeCircumstances.Layout {
+  /// Nil for anything but stereo.
+  package init?(_ feed: FeedSetting, of device: Device) {
+    guard let layout = feed.selection.layout(on: device) else { return nil }
     self.init(
       left: layout.sides?.left ?? layout.left.rawValue, right: layout.sides?.right ?? layout.right.rawValue)
   }
@@ -99,15 +87,11 @@ extension TakeSetup {
   /// - Parameter pinna: the name of the Pinna that records it.
   package init(_ setting: Setting, _ bank: FilterBank, pinna: String) {
     self.init(
-      preset: setting.preset, device: setting.device.name, dataSource: setting.selection.dataSource,
-      polarPattern: setting.selection.polarPattern.rawValue,
-      inputOrientation: setting.selection.inputOrientation.rawValue, look: setting.selection.effectiveLook,
-      roll: setting.selection.roll, yaw: setting.selection.yaw, follow: setting.selection.followed,
-      layout: setting.layout.map(Layout.init),
-      gainDB: setting.gain.value, highPassHz: setting.highPass.frequency?.value,
-      adaptation: setting.adaptation > 0 ? setting.adaptation : nil, muted: setting.muted,
-      microphones: bank.microphones, latencyFrames: bank.delayFrames,
-      calibrated: setting.device.calibration?.date, pinna: pinna,
-      array: RecordedDevice(setting.device) { bank.files[$0] })
+      FeedValues(setting.main.reported),
+      TakeCircumstances(
+        preset: setting.preset, device: setting.device.name,
+        layout: .init(setting.main, of: setting.device), microphones: bank.microphones,
+        latencyFrames: bank.delayFrames, calibrated: setting.device.calibration?.date, pinna: pinna,
+        array: RecordedDevice(setting.device) { bank.files[$0] }))
   }
 }

@@ -34,8 +34,6 @@ struct CallbackState: BitwiseCopyable {
   var isRetired = false
   /// Frames of the fade-out of a retired engine played so far.
   var retiredFrames = 0
-  /// The frame at which filters that follow the sound were last taken up.
-  var adoptionFrame = 0
   /// Frames processed since the engine was created.
   var frame = 0
 

@@ -23,7 +23,9 @@ enum ControlMessage: BitwiseCopyable {
   /// Crossfade to other filters for the same setting. During a take, too.
   case substitute(feed: Int, FilterSetting)
   /// Let a feed exist from this period on: silent until its first change.
-  case beginFeed(Ticket, feed: Int, outputs: Int, firstOutput: Int, preRoll: Unmanaged<PreRoll>?)
+  case beginFeed(
+    Ticket, feed: Int, outputs: Int, firstOutput: Int, preRoll: Unmanaged<PreRoll>?,
+    lane: Unmanaged<FilterLane>?)
   /// Forget a feed.
   case endFeed(Ticket, feed: Int)
   /// Start writing into the ring when everything accepted before has been applied; if the take follows the transport,

@@ -2,7 +2,7 @@ import Synchronization
 
 // MARK: - Realtime thread
 
-/// Filters that follow the sound, on `main`: how they come in place of the linear ones in force (the base), and leave again.
+/// Filters that follow the sound: how they come in place of a feed's linear ones in force (the base), and leave again.
 extension Engine {
   /// Gives the worker the microphones of this period, as the engine hears them.
   ///
@@ -14,66 +14,73 @@ extension Engine {
     stream._withUnsafeGuaranteedRef { $0.append(kept, of: live) }
   }
 
-  /// Begins a fade to the newest filters that follow the sound, or back to the base. Changes and substitutions that wait go
+  /// Begins fades to the newest filters that follow the sound, or back to the base. Changes and substitutions that wait go
   /// first.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func adapt(_ frames: Int) {
-    guard let stream = unmanagedStream, feeds.states[0].next == nil, let current = feeds.states[0].current
+    var feed = 0
+    while feed < state.pointee.feedsEnd {
+      adapt(feed, frames)
+      feed &+= 1
+    }
+  }
+
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  private func adapt(_ feed: Int, _ frames: Int) {
+    let own = feeds.states + feed
+    guard let lane = own.pointee.lane, own.pointee.next == nil, let current = own.pointee.current
     else { return }
-    switch stream._withUnsafeGuaranteedRef({ $0.takeMessage() }) {
+    switch lane._withUnsafeGuaranteedRef({ $0.takeMessage() }) {
     case .adopt(let slot):
-      if isHeard(slot, stream, for: current) { return adopt(slot, stream, current) }
-      stream._withUnsafeGuaranteedRef { $0.release(slot) }
-    case .returnToBase: return fadeToBase(current)
+      if isHeard(slot, lane, for: current) {
+        own.pointee.adoptionFrame = state.pointee.frame
+        lane._withUnsafeGuaranteedRef { $0.setAdapted(true) }
+        let filters = lane._withUnsafeGuaranteedRef { $0.filters(ofSlot: slot) }
+        return beginAdaptation(own, current.adapted(to: filters, slot: slot))
+      }
+      lane._withUnsafeGuaranteedRef { $0.release(slot) }
+    case .returnToBase: return fadeToBase(own, current)
     case .none: break
     }
-    guard current.slot >= 0, isLate(frames) else { return }
-    stream._withUnsafeGuaranteedRef { $0.countLate() }
-    fadeToBase(current)
+    guard current.slot >= 0, isLate(own, frames) else { return }
+    lane._withUnsafeGuaranteedRef { $0.countLate() }
+    fadeToBase(own, current)
   }
 
   /// Whether a slot's filters were computed for the linear ones in force, and can be heard at once.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func isHeard(_ slot: Int, _ stream: Unmanaged<FilterStream>, for current: FilterSetting) -> Bool {
+  private func isHeard(_ slot: Int, _ lane: Unmanaged<FilterLane>, for current: FilterSetting) -> Bool {
     if let convolver = state.pointee.convolver, convolver._withUnsafeGuaranteedRef({ $0.hasTail() }) {
       return false
     }
     let serial = current.base._withUnsafeGuaranteedRef { $0.serial }
-    return stream._withUnsafeGuaranteedRef { $0.base(ofSlot: slot) } == serial
+    return lane._withUnsafeGuaranteedRef { $0.base(ofSlot: slot) } == serial
   }
 
   /// Whether nothing was taken up for 100 ms, and for two periods.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func isLate(_ frames: Int) -> Bool {
-    state.pointee.frame &- state.pointee.adoptionFrame >= max(Int(0.1 * sampleRate), 2 &* frames)
+  private func isLate(_ own: UnsafeMutablePointer<FeedState>, _ frames: Int) -> Bool {
+    state.pointee.frame &- own.pointee.adoptionFrame >= max(Int(0.1 * sampleRate), 2 &* frames)
   }
 
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func adopt(_ slot: Int, _ stream: Unmanaged<FilterStream>, _ current: FilterSetting) {
-    let filters = stream._withUnsafeGuaranteedRef { $0.filters(ofSlot: slot) }
-    state.pointee.adoptionFrame = state.pointee.frame
-    stream._withUnsafeGuaranteedRef { $0.setAdapted(true) }
-    beginAdaptation(current.adapted(to: filters, slot: slot))
+  private func fadeToBase(_ own: UnsafeMutablePointer<FeedState>, _ current: FilterSetting) {
+    if current.slot >= 0 { beginAdaptation(own, current.adapted(to: current.base, slot: -1)) }
   }
 
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func fadeToBase(_ current: FilterSetting) {
-    if current.slot >= 0 { beginAdaptation(current.adapted(to: current.base, slot: -1)) }
-  }
-
-  /// Thread: JACK's realtime thread (process callback).
-  @_noLocks @_noAllocation
-  private func beginAdaptation(_ setting: FilterSetting) {
-    feeds.states[0].next = setting
-    feeds.states[0].fadePosition = 0
+  private func beginAdaptation(_ own: UnsafeMutablePointer<FeedState>, _ setting: FilterSetting) {
+    own.pointee.next = setting
+    own.pointee.fadePosition = 0
   }
 
   /// The fade to a setting: a short one to filters that follow the sound.
@@ -82,40 +89,48 @@ extension Engine {
   @_noLocks @_noAllocation
   func fade(to next: FilterSetting) -> Crossfade { next.slot >= 0 ? adaptedFade : fade }
 
-  /// Gives back the filters that `current` has played, after the fade from them.
+  /// Gives back the filters that `current` has played on a feed, after the fade from them.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func endAdaptation(of current: FilterSetting, to next: FilterSetting) {
-    guard current.slot >= 0, let stream = unmanagedStream else { return }
+  func endAdaptation(_ feed: Int, of current: FilterSetting, to next: FilterSetting) {
+    guard current.slot >= 0, let lane = feeds.states[feed].lane else { return }
     let (slot, isAdapted) = (current.slot, next.slot >= 0)
-    stream._withUnsafeGuaranteedRef {
+    lane._withUnsafeGuaranteedRef {
       $0.release(slot)
       $0.setAdapted(isAdapted)
     }
   }
 
-  /// Plays the base at once: a convolver with a tail has prepared nothing else.
+  /// Plays the base of every feed at once: a convolver with a tail has prepared nothing else.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func playBase() {
-    guard let stream = unmanagedStream else { return }
-    let state = feeds.states
-    if let next = state.pointee.next, next.isAdaptation {
-      state.pointee.next = nil
-      release(next, stream)
+    var feed = 0
+    while feed < state.pointee.feedsEnd {
+      if let lane = feeds.states[feed].lane { playBase(feeds.states + feed, lane) }
+      feed &+= 1
     }
-    if let current = state.pointee.current, current.slot >= 0 {
-      state.pointee.current = current.adapted(to: current.base, slot: -1)
-      release(current, stream)
-    }
-    stream._withUnsafeGuaranteedRef { $0.setAdapted(false) }
   }
 
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func release(_ setting: FilterSetting, _ stream: Unmanaged<FilterStream>) {
-    if setting.slot >= 0 { stream._withUnsafeGuaranteedRef { $0.release(setting.slot) } }
+  private func playBase(_ own: UnsafeMutablePointer<FeedState>, _ lane: Unmanaged<FilterLane>) {
+    if let next = own.pointee.next, next.isAdaptation {
+      own.pointee.next = nil
+      release(next, lane)
+    }
+    if let current = own.pointee.current, current.slot >= 0 {
+      own.pointee.current = current.adapted(to: current.base, slot: -1)
+      release(current, lane)
+    }
+    lane._withUnsafeGuaranteedRef { $0.setAdapted(false) }
+  }
+
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  private func release(_ setting: FilterSetting, _ lane: Unmanaged<FilterLane>) {
+    if setting.slot >= 0 { lane._withUnsafeGuaranteedRef { $0.release(setting.slot) } }
   }
 }

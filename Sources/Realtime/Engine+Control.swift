@@ -267,7 +267,7 @@ extension Engine {
         if let feed = side.feedOfTicket[ticket.number] { side.feeds[feed]?.inForce = ticket }
         if let resident = ticket.resident { side.residentInForce = resident }
       case .feedBegan(let ticket): side.feedHasBegun(ticket)
-      case .feedEnded(_, let feed): side.removeFeed(feed)
+      case .feedEnded(_, let feed): remove(feed, &side)
       case .convolverReplaced(let serial):
         side.convolversInUse[serial] = nil
         stream?.forget(convolver: serial)
@@ -275,7 +275,7 @@ extension Engine {
       case .playbackEnded(let ticket): side.playbacksInUse[ticket.number] = nil
       case .refused(let ticket, _):
         side.ringsInUse[ticket.number] = nil
-        side.feedIsRefused(ticket)
+        if let feed = side.feedIsRefused(ticket) { remove(feed, &side) }
       case .takeEnded(_, let take, _), .transportStopped(let take, _): side.ringsInUse[take.number] = nil
       default: break
       }

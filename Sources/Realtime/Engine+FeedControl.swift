@@ -27,9 +27,9 @@ extension Engine {
       side.feeds[feed]?.beginning = ticket
       let message = ControlMessage.beginFeed(
         ticket, feed: feed, outputs: outputs, firstOutput: firstOutput,
-        preRoll: preRoll.map { .passUnretained($0) })
+        preRoll: preRoll.map { .passUnretained($0) }, lane: lane(feed, outputs: outputs))
       guard messages.push(message) else {
-        side.removeFeed(feed)
+        remove(feed, &side)
         throw .queueFull
       }
       return (feed, ticket)
@@ -65,7 +65,8 @@ extension Engine {
     let added = control.withLock { addFeed(filters.outputs, firstOutput, preRoll, &$0) }
     guard let feed = added else { return nil }
     feeds.states[feed] = FeedState(
-      outputs: filters.outputs, firstOutput: firstOutput, preRoll: preRoll.map { .passUnretained($0) })
+      outputs: filters.outputs, firstOutput: firstOutput, preRoll: preRoll.map { .passUnretained($0) },
+      lane: lane(feed, outputs: filters.outputs))
     state.pointee.feedsEnd = max(state.pointee.feedsEnd, feed + 1)
     state.pointee.meteredChannels = max(
       state.pointee.meteredChannels, microphones + 2 + firstOutput + filters.outputs)
@@ -97,6 +98,21 @@ extension Engine {
     for convolver in side.convolversInUse.values { convolver.makeVoices(feed: feed, outputs: outputs) }
     return feed
   }
+
+  /// The way of filters that follow the sound to a new feed; nil for any but stereo.
+  ///
+  /// Thread: control side.
+  private func lane(_ feed: Int, outputs: Int) -> Unmanaged<FilterLane>? {
+    outputs == 2 ? stream?.addLane(feed: feed) : nil
+  }
+
+  /// The callback no longer knows this feed.
+  ///
+  /// Thread: control side.
+  func remove(_ feed: Int, _ side: inout ControlSide) {
+    side.removeFeed(feed)
+    stream?.removeLane(feed: feed)
+  }
 }
 
 extension ControlSide.Feed {
@@ -115,9 +131,10 @@ extension ControlSide {
   /// The callback has refused to begin or to end the feed of this request, if it is such a request.
   ///
   /// Thread: control side.
-  mutating func feedIsRefused(_ ticket: Ticket) {
-    for (feed, record) in feeds where record.beginning == ticket { removeFeed(feed) }
+  /// - Returns: the feed that does not begin; nil if it is another request.
+  mutating func feedIsRefused(_ ticket: Ticket) -> Int? {
     if let feed = feedsEnding.removeValue(forKey: ticket.number) { feeds[feed]?.isEnding = false }
+    return feeds.first { $0.value.beginning == ticket }?.key
   }
 
   /// The callback no longer knows this feed.

@@ -61,7 +61,7 @@ extension Engine {
     if refuses(ticket) { return }
     let ended = feeds.states[feed]
     if let pending = ended.pending { reportDropped(pending) }
-    if let next = ended.next { reportDropped(next) }
+    if let next = ended.next, !next.isAdaptation { reportDropped(next) }
     if let current = ended.current { reports.push(.released(current.ticket)) }
     feeds.states[feed] = FeedState()
     while state.pointee.feedsEnd > 1, feeds.states[state.pointee.feedsEnd &- 1].outputs == 0 {
@@ -168,7 +168,7 @@ extension Engine {
       reports.push(.applied(next.ticket, frame: first))
       endHighPassFade(feed, to: next)
     }
-    if let current = state.pointee.current { endAdaptation(of: current, to: next) }
+    if let current = state.pointee.current { endAdaptation(feed, of: current, to: next) }
     state.pointee.current = next
     state.pointee.next = nil
   }

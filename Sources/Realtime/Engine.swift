@@ -78,7 +78,7 @@ public final class Engine: @unchecked Sendable {
   ///   - preRoll: a pre-roll buffer for two outputs and the same number of microphones; nil switches pre-roll off.
   ///   - instructionSet: an available one; nil for the fastest.
   ///   - caches: those that the memory layout is chosen for.
-  ///   - adapts: whether the filters of `main` can follow the sound (`stream`).
+  ///   - adapts: whether filters can follow the sound (`stream`).
   public init(
     microphones: Int, taps: Int, sampleRate: Double, fadeFrames: Int? = nil, preRoll: PreRoll? = nil,
     instructionSet: InstructionSet? = nil, caches: ProcessorCaches = .current, adapts: Bool = false
@@ -113,6 +113,7 @@ public final class Engine: @unchecked Sendable {
     self.preRoll = preRoll ?? PreRoll(microphones: microphones, capacityFrames: 0)
     precondition(self.preRoll.outputs == 2 && self.preRoll.microphones == microphones)
     feeds.states[0].preRoll = .passUnretained(self.preRoll)
+    feeds.states[0].lane = stream?.addLane(feed: 0)
     meters = Meters(channels: microphones + 2 + FeedTable.mostOutputs, sampleRate: sampleRate)
   }
 
@@ -264,8 +265,10 @@ public final class Engine: @unchecked Sendable {
       switch message {
       case .change(let feed, let setting): acceptChange(feed, setting)
       case .substitute(let feed, let setting): waitToFade(feed, to: setting)
-      case .beginFeed(let ticket, let feed, let outputs, let firstOutput, let preRoll):
-        beginFeed(ticket, feed: feed, FeedState(outputs: outputs, firstOutput: firstOutput, preRoll: preRoll))
+      case .beginFeed(let ticket, let feed, let outputs, let firstOutput, let preRoll, let lane):
+        beginFeed(
+          ticket, feed: feed,
+          FeedState(outputs: outputs, firstOutput: firstOutput, preRoll: preRoll, lane: lane))
       case .endFeed(let ticket, let feed): endFeed(ticket, feed: feed)
       case .beginTake(let ticket, let ring, let followsTransport):
         beginTake(ticket, ring, followsTransport: followsTransport)

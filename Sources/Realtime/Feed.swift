@@ -18,6 +18,10 @@ struct FeedState: BitwiseCopyable {
   var pending: FilterSetting?
   /// Nil if the feed has none.
   var preRoll: Unmanaged<PreRoll>?
+  /// The way of filters that follow the sound; nil if none ever will.
+  var lane: Unmanaged<FilterLane>?
+  /// The frame at which such filters were last taken up.
+  var adoptionFrame = 0
 
   /// Whether it fades to what somebody asked for, or is about to.
   ///
@@ -40,10 +44,14 @@ struct FeedState: BitwiseCopyable {
 
   /// Thread: any.
   @_noLocks @_noAllocation
-  init(outputs: Int = 0, firstOutput: Int = 0, preRoll: Unmanaged<PreRoll>? = nil) {
+  init(
+    outputs: Int = 0, firstOutput: Int = 0, preRoll: Unmanaged<PreRoll>? = nil,
+    lane: Unmanaged<FilterLane>? = nil
+  ) {
     self.outputs = outputs
     self.firstOutput = firstOutput
     self.preRoll = preRoll
+    self.lane = lane
   }
 }
 

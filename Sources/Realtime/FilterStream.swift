@@ -2,20 +2,13 @@ import CRealtime
 import Synchronization
 import Threads
 
-/// How filters that follow the sound reach the callback, which plays them on `main` in place of the linear ones that were
-/// chosen: the *base*. A worker reads the microphones here, and delivers sets of filters. The callback fades to the newest
-/// one within 2.7 ms (128 frames at 48 kHz), as soon as no other fade is under way.
-///
-/// A set is heard only while its base is in force: a change of the user's goes from whatever sounds to the linear filters
-/// of the new setting. Where nothing was delivered for 100 ms, the callback fades back to the base.
+/// How filters that follow the sound reach the callback, which plays them in place of the linear ones that were chosen: the
+/// *base*. A worker reads the microphones here, and delivers sets of filters for each feed (`FilterLane`).
 ///
 /// Two threads use it without waiting for each other: the callback and the worker. The worker, and the control side that
-/// prepares for another period, share a lock.
+/// prepares for another period or for another feed, share a lock.
 public final class FilterStream: @unchecked Sendable {
-  // Unchecked: `slots` pass from the worker to the callback and back (`hold`, `release`); the rest is described below.
-
-  /// One plays, one is faded to, one waits, and one is being filled.
-  private static let slotCount = 4
+  // Unchecked: the tap and the lanes pass what they hold from one thread to another, as they say.
 
   /// Length of the fade to a set in frames: two hops of the analysis, which has 64 to 256 frames.
   ///
@@ -27,29 +20,17 @@ public final class FilterStream: @unchecked Sendable {
   public let microphones: Int
   public let taps: Int
   private let tap: MicrophoneTap
-  private let sets: [FilterSet]
-  /// The same for the callback, which counts no references. Written once.
-  private let slots: UnsafeMutablePointer<Slot>
-  /// The newest message to the callback: a slot's number plus 1, or -1 to return to the base; 0 if it has
-  /// taken that.
-  private let mailbox = Atomic<Int>(0)
-  private let adapted = Atomic<Bool>(false)
-  private let late = Atomic<Int>(0)
-  private let layouts = Locked(Layouts())
+  private let shared = Locked(Shared())
 
-  private struct Slot: ~Copyable {
-    let filters: Unmanaged<FilterSet>
-    /// The serial of the set that was in force when the filters were computed. Whoever holds the slot uses it.
-    var base = 0
-    /// Whether the callback has the slot, or may take it from the mailbox.
-    let isHeld = Atomic<Bool>(false)
-  }
-
-  /// For each generation the convolver whose filters are transformed, by serial.
-  private struct Layouts {
-    var transforms: [(convolver: Int, transform: FilterTransform)?] = [nil, nil]
+  private struct Shared {
+    /// By feed.
+    var lanes: [Int: FilterLane] = [:]
+    /// For each generation the convolver whose filters are transformed, by serial.
+    var transforms: [FilterLane.Generation?] = [nil, nil]
     /// Convolvers in use whose layout has a tail.
     var withTail: Set<Int> = []
+    /// Of feeds that have ended.
+    var lateBefore = 0
   }
 
   /// Thread: control side.
@@ -58,14 +39,6 @@ public final class FilterStream: @unchecked Sendable {
     self.taps = taps
     tap = MicrophoneTap(
       microphones: microphones, capacity: MicrophoneTap.capacity(sampleRate: sampleRate))
-    sets = (0..<Self.slotCount).map { _ in FilterSet(outputs: 2, microphones: microphones, taps: taps) }
-    slots = .allocate(capacity: Self.slotCount)
-    for (n, set) in sets.enumerated() { (slots + n).initialize(to: Slot(filters: .passUnretained(set))) }
-  }
-
-  deinit {
-    slots.deinitialize(count: Self.slotCount)
-    slots.deallocate()
   }
 
   // MARK: - Worker
@@ -80,7 +53,7 @@ public final class FilterStream: @unchecked Sendable {
   /// Thread: worker.
   public func stop() {
     tap.close()
-    returnToBase()
+    for lane in shared.withLock({ Array($0.lanes.values) }) { lane.returnToBase() }
   }
 
   /// Reads the oldest frames of the microphones that have not been read, as the engine hears them: muted and faded.
@@ -103,51 +76,35 @@ public final class FilterStream: @unchecked Sendable {
   ///
   /// Thread: worker.
   /// - Parameters:
+  ///   - feed: one with two outputs.
   ///   - base: the linear filters that they stand for. They are heard only while these are in force.
   ///   - coefficients: shape `[output][microphone][tap]`, with two outputs.
-  /// - Returns: false if `canAdapt` is.
+  /// - Returns: false if `canAdapt` is, or there is no such feed.
   @discardableResult
-  public func deliver(base: FilterSet, coefficients: UnsafePointer<Float>) -> Bool {
+  public func deliver(feed: Int = 0, base: FilterSet, coefficients: UnsafePointer<Float>) -> Bool {
     precondition(base.microphones == microphones && base.taps == taps)
-    return layouts.withLock { layouts in
-      guard layouts.withTail.isEmpty, let n = freeSlot() else { return false }
-      sets[n].refill(coefficients)
-      for (generation, entry) in layouts.transforms.enumerated() {
-        if let entry { sets[n].prepare(entry.transform, generation: generation) }
-      }
-      slots[n].base = base.serial
-      slots[n].isHeld.store(true, ordering: .relaxed)
-      post(n + 1)
-      return true
+    return shared.withLock { shared in
+      guard shared.withTail.isEmpty, let lane = shared.lanes[feed] else { return false }
+      return lane.deliver(base: base, coefficients, shared.transforms)
     }
   }
 
-  /// Lets the callback fade back to the base, until the next set is delivered.
+  /// Lets the callback fade back to the base of a feed, until the next set is delivered.
   ///
   /// Thread: worker.
-  public func returnToBase() { post(-1) }
-
-  /// Thread: worker.
-  private func post(_ message: Int) {
-    // Releasing: the callback sees the filters. Acquiring: what comes back, the callback never had.
-    let old = mailbox.exchange(message, ordering: .acquiringAndReleasing)
-    if old > 0 { release(old - 1) }
-  }
-
-  /// Thread: worker.
-  private func freeSlot() -> Int? {
-    // Acquiring: the callback reads it no more.
-    (0..<Self.slotCount).first { !slots[$0].isHeld.load(ordering: .acquiring) }
-  }
+  public func returnToBase(feed: Int = 0) { shared.withLock { $0.lanes[feed] }?.returnToBase() }
 
   // MARK: - Any thread
 
   /// Whether filters can follow the sound with periods in use: not where the convolver forms the tail of long filters
   /// ahead of time, which takes as long as they would be heard. That concerns filters of 32 periods or more.
-  public var canAdapt: Bool { layouts.withLock { $0.withTail.isEmpty } }
+  public var canAdapt: Bool { shared.withLock { $0.withTail.isEmpty } }
 
-  /// Whether the callback plays filters that were delivered, or fades from or to such ones.
-  public var isAdapted: Bool { adapted.load(ordering: .relaxed) }
+  /// Whether the callback plays filters on `main` that were delivered, or fades from or to such ones.
+  public var isAdapted: Bool { isAdapted(feed: 0) }
+
+  /// The same of any feed.
+  public func isAdapted(feed: Int) -> Bool { shared.withLock { $0.lanes[feed] }?.isAdapted ?? false }
 
   /// Whether the callback writes microphones for the worker.
   public var isTapped: Bool { tap.isTapped }
@@ -158,29 +115,54 @@ public final class FilterStream: @unchecked Sendable {
   /// Frames of the microphones that were lost because the worker was late.
   public var lostFrames: Int { tap.lostFrames }
 
-  /// How often the callback faded back to the base because nothing was delivered for 100 ms.
-  var lateAdaptations: Int { late.load(ordering: .relaxed) }
+  /// How often the callback faded back to a base because nothing was delivered for 100 ms.
+  var lateAdaptations: Int {
+    shared.withLock { $0.lanes.values.reduce($0.lateBefore) { $0 + $1.lateAdaptations } }
+  }
 
-  /// Sets of filters that neither the callback nor the mailbox holds: for tests.
-  package var freeSlots: Int { (0..<Self.slotCount).count { !slots[$0].isHeld.load(ordering: .acquiring) } }
+  /// Sets of filters for `main` that neither the callback nor the mailbox holds: for tests.
+  package var freeSlots: Int { shared.withLock { $0.lanes[0] }?.freeSlots ?? 0 }
 
   // MARK: - Control side
+
+  /// Makes the lane of a feed with two outputs, before the callback knows that feed.
+  ///
+  /// Thread: control side.
+  func addLane(feed: Int) -> Unmanaged<FilterLane> {
+    shared.withLock { shared in
+      let lane = FilterLane(microphones: microphones, taps: taps)
+      for (generation, entry) in shared.transforms.enumerated() {
+        if let entry { lane.prepare(entry.transform, generation: generation) }
+      }
+      shared.lanes[feed] = lane
+      return .passUnretained(lane)
+    }
+  }
+
+  /// The callback no longer knows the feed.
+  ///
+  /// Thread: control side.
+  func removeLane(feed: Int) {
+    shared.withLock { shared in
+      shared.lateBefore += shared.lanes.removeValue(forKey: feed)?.lateAdaptations ?? 0
+    }
+  }
 
   /// Prepares all sets for a convolver, before the callback knows it.
   ///
   /// Thread: control side.
   func prepare(_ convolver: Convolver) {
-    layouts.withLock { layouts in
+    shared.withLock { shared in
       let generation = convolver.generation
       if convolver.layout.blocks > 0 {
-        layouts.transforms[generation] = nil
-        layouts.withTail.insert(convolver.serial)
+        shared.transforms[generation] = nil
+        shared.withTail.insert(convolver.serial)
         return
       }
       let transform = FilterTransform(convolver.layout)
-      layouts.transforms[generation] = (convolver.serial, transform)
+      shared.transforms[generation] = (convolver.serial, transform)
       // With those that the callback plays: it goes on with them in the new period.
-      for set in sets { set.prepare(transform, generation: generation) }
+      for lane in shared.lanes.values { lane.prepare(transform, generation: generation) }
     }
   }
 
@@ -188,10 +170,10 @@ public final class FilterStream: @unchecked Sendable {
   ///
   /// Thread: control side.
   func forget(convolver serial: Int) {
-    layouts.withLock { layouts in
-      layouts.withTail.remove(serial)
-      for generation in 0..<2 where layouts.transforms[generation]?.convolver == serial {
-        layouts.transforms[generation] = nil
+    shared.withLock { shared in
+      shared.withTail.remove(serial)
+      for generation in 0..<2 where shared.transforms[generation]?.convolver == serial {
+        shared.transforms[generation] = nil
       }
     }
   }
@@ -206,48 +188,4 @@ public final class FilterStream: @unchecked Sendable {
     guard tap.isTapped else { return }
     tap.append(frames, of: history._withUnsafeGuaranteedRef { UnsafePointer($0.storage) })
   }
-
-  /// What the worker has asked for since the last call.
-  enum Message: BitwiseCopyable {
-    case none
-    case adopt(slot: Int)
-    case returnToBase
-  }
-
-  /// Thread: JACK's realtime thread (process callback).
-  @_noLocks @_noAllocation
-  func takeMessage() -> Message {
-    if mailbox.load(ordering: .relaxed) == 0 { return .none }
-    // Acquiring: the filters are visible.
-    let message = mailbox.exchange(0, ordering: .acquiring)
-    if message == 0 { return .none }
-    return message < 0 ? .returnToBase : .adopt(slot: message &- 1)
-  }
-
-  /// Thread: JACK's realtime thread (process callback).
-  @_noLocks @_noAllocation
-  func filters(ofSlot n: Int) -> Unmanaged<FilterSet> { slots[n].filters }
-
-  /// The serial of the set that a slot's filters stand for.
-  ///
-  /// Thread: JACK's realtime thread (process callback).
-  @_noLocks @_noAllocation
-  func base(ofSlot n: Int) -> Int { slots[n].base }
-
-  /// Gives a slot back.
-  ///
-  /// Thread: JACK's realtime thread (process callback), or the worker's for what the callback never had.
-  @_noLocks @_noAllocation
-  func release(_ n: Int) {
-    // Releasing: the last read is over before the worker fills the slot again.
-    slots[n].isHeld.store(false, ordering: .releasing)
-  }
-
-  /// Thread: JACK's realtime thread (process callback).
-  @_noLocks @_noAllocation
-  func setAdapted(_ isAdapted: Bool) { adapted.store(isAdapted, ordering: .relaxed) }
-
-  /// Thread: JACK's realtime thread (process callback).
-  @_noLocks @_noAllocation
-  func countLate() { late.wrappingAdd(1, ordering: .relaxed) }
 }

@@ -1,4 +1,5 @@
 import Acoustics
+import Settings
 import Text
 
 extension Sidecar {
@@ -77,7 +78,7 @@ extension Sidecar {
   /// Of all texts together, in bytes: over an hour of a head that always moves. The sidecar is written every second.
   static let turnLimit = 4 << 20
   private static let turnNote = "later poses are not listed, because there were too many"
-  private static let main = Feed.main
+  private static let main = FeedSetting.main
 
   /// Lists what feeds play, each in order.
   package mutating func list(_ more: [Turn]) {
@@ -97,8 +98,8 @@ extension Sidecar {
   }
 
   private func orientation(of feed: String?) -> String? {
-    guard let feed else { return setup.inputOrientation }
-    return feeds?.first { $0.name == feed }?.inputOrientation
+    guard let feed else { return setup.first[.orientation]?.word }
+    return feeds?.first { $0.name == feed }?.first[.orientation]?.word
   }
 
   /// What a feed played that followed a pose, in order; empty if it did not follow.

@@ -3,6 +3,7 @@ import AudioFiles
 import FoundationEssentials
 import Glibc
 import Realtime
+import Settings
 import Text
 import Threads
 
@@ -221,17 +222,17 @@ public struct Sidecar: Codable, Sendable, Hashable {
   private var isPossible: Bool {
     let counts = 0...1 << 53
     func isSpan(_ frame: Int, _ frames: Int) -> Bool { counts.contains(frame) && counts.contains(frames) }
-    func isTurn(_ roll: Double?, _ yaw: Double?) -> Bool { abs(roll ?? 0) <= 360 && abs(yaw ?? 0) <= 360 }
     let isEngine =
       engine.map { (1...Partitioning.longestPeriod).contains($0.period) && counts.contains($0.frame) } ?? true
     let areFeeds = (feeds ?? []).allSatisfy {
-      (1...64).contains($0.channels.count) && isTurn($0.roll, $0.yaw) && (1...4).contains($0.order ?? 1)
+      (1...64).contains($0.channels.count) && $0.first.arePossible(hasPattern: $0.order == nil)
+        && (1...4).contains($0.order ?? 1)
     }
     return isEngine && areFeeds && (0...2).contains(channels) && (channels > 0 || feeds?.isEmpty == false)
       && (1...1_000_000).contains(sampleRate)
       && counts.contains(frames) && counts.contains(preRollFrames) && files.count <= 1 << 20
-      && setup.microphones.count <= Device.microphoneLimit && isTurn(setup.roll, setup.yaw)
-      && (0...1).contains(setup.adaptation ?? 0) && gaps.allSatisfy { isSpan($0.frame, $0.frames) }
+      && setup.microphones.count <= Device.microphoneLimit && setup.first.arePossible(hasPattern: true)
+      && gaps.allSatisfy { isSpan($0.frame, $0.frames) }
       && (markers ?? []).allSatisfy { counts.contains($0.frame) }
       && (fallbacks ?? []).allSatisfy { counts.contains($0.frame) }
       && (unlisted ?? []).allSatisfy { isSpan($0.frame, $0.frames) }
@@ -382,7 +383,7 @@ extension Sidecar.Files {
     microphonesDigest = try container.decodeIfPresent(String.self, forKey: .microphonesDigest)
     let isSafe = names.allSatisfy { !$0.utf8.contains { $0 == 0x2F || $0 == 0 } }
     guard isSafe, outputs != nil || feeds?.isEmpty == false, (0...1 << 53).contains(frame),
-      (0...1 << 53).contains(frames), (feeds ?? [:]).keys.allSatisfy(Feed.isName)
+      (0...1 << 53).contains(frames), (feeds ?? [:]).keys.allSatisfy(FeedSetting.isName)
     else {
       throw TakeError("\(first) is not a file of a take")
     }
@@ -416,7 +417,7 @@ extension Sidecar.Files {
   /// - Parameter segment: counts from 0.
   static func names(of sidecar: Sidecar, stem: String, segment: Int) -> Sidecar.Files {
     let base = segment == 0 ? stem : "\(stem)_\(segment + 1)"
-    let names = (sidecar.feeds ?? []).map(\.name).filter(Feed.isName)
+    let names = (sidecar.feeds ?? []).map(\.name).filter(FeedSetting.isName)
     return Sidecar.Files(
       frame: 0, frames: 0, outputs: sidecar.channels > 0 ? base + ".wav" : nil,
       feeds: names.isEmpty

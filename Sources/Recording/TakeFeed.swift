@@ -1,68 +1,59 @@
 import Acoustics
 import AudioFiles
 import Realtime
+import Settings
 
-/// A feed of a take besides `main`, as it was set when the take was recorded. Stands in the sidecar.
-///
-/// Thread: any; a value.
-public struct FeedSetup: Codable, Sendable, Hashable {
+/// A feed of a take besides `main`, as it was set when the take was recorded: its values, of B-format without the pattern,
+/// and its channels. Stands in the sidecar.
+public typealias FeedSetup = Joined<FeedValues, FeedChannels>
+
+public struct FeedChannels: Codable, Sendable, Hashable {
   public let name: String
   /// Names of the channels of its file, in order: left, right; W, Y, Z, X.
   public let channels: [String]
-  public let dataSource: String
-  /// Nil for Ambisonics.
-  public let polarPattern: String?
-  public let inputOrientation: String
-  public let look: Look?
-  /// Of the device, in degrees; nil for none.
-  public let roll: Double?
-  /// Of the listener, in degrees; nil for none.
-  public let yaw: Double?
-  /// What followed the pose that came in; nil for nothing.
-  public let follow: [Followed]?
-  public let layout: TakeSetup.Layout?
-  public let gainDB: Double
-  /// Corner of the high-pass; nil if it is off.
-  public let highPassHz: Double?
-  public let muted: Bool
+  public let layout: TakeCircumstances.Layout?
   /// Of Ambisonics; nil for anything else.
   public let order: Int?
   /// Of Ambisonics: "sn3d". The channels are in the order of their ACN numbers.
   public let normalisation: String?
 
   public init(
-    name: String, channels: [String], dataSource: String, polarPattern: String?, inputOrientation: String,
-    look: Look? = nil, roll: Double? = nil, yaw: Double? = nil, follow: [Followed]? = nil,
-    layout: TakeSetup.Layout? = nil, gainDB: Double, highPassHz: Double? = nil,
-    muted: Bool = false,
-    order: Int? = nil, normalisation: String? = nil
+    name: String, channels: [String], layout: TakeCircumstances.Layout? = nil, order: Int? = nil,
+    normalisation: String? = nil
   ) {
     self.name = name
     self.channels = channels
-    self.dataSource = dataSource
-    self.polarPattern = polarPattern
-    self.inputOrientation = inputOrientation
-    self.look = look
-    (self.roll, self.yaw, self.follow) = (roll, yaw, follow)
     self.layout = layout
-    self.gainDB = gainDB
-    self.highPassHz = highPassHz
-    self.muted = muted
     self.order = order
     self.normalisation = normalisation
   }
+}
+
+extension FeedSetup {
+  public init(_ feed: FeedSetting, layout: TakeCircumstances.Layout?) {
+    let order = feed.selection.polarPattern.ambisonicsOrder
+    var values = FeedValues(feed.reported)
+    if order != nil { values[.pattern] = nil }
+    self.init(
+      values,
+      FeedChannels(
+        name: feed.name, channels: feed.channelNames, layout: layout, order: order,
+        normalisation: order == nil ? nil : "sn3d"))
+  }
 
   /// Names of the channels among those of other files: "anna", "room W".
-  var trackNames: [String] { channels.count == 1 ? [name] : channels.map { "\(name) \($0)" } }
+  var trackNames: [String] {
+    self.channels.count == 1 ? [self.name] : self.channels.map { "\(self.name) \($0)" }
+  }
 
   /// "Front cardioid"; "Back Ambisonics of order 1: …".
   var content: String {
-    let ambisonics = order.map { order in
+    let ambisonics = self.order.map { order in
       AmbisonicFormat(
-        order: order, normalisation: normalisation.flatMap(AmbisonicNormalisation.init) ?? .sn3d
+        order: order, normalisation: self.normalisation.flatMap(AmbisonicNormalisation.init) ?? .sn3d
       ).comment
     }
-    return "\(dataSource) \(ambisonics ?? polarPattern ?? "")"
+    return "\(first[.dataSource]?.word ?? "") \(ambisonics ?? first[.pattern]?.word ?? "")"
   }
 }
 

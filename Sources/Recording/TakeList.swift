@@ -1,6 +1,7 @@
 import Acoustics
 import AudioFiles
 import Glibc
+import Settings
 import Threads
 
 /// A take as listed by `pinna takes list`. A value; any thread.
@@ -162,7 +163,7 @@ extension TakeFolder {
       started: sidecar.started,
       pinna: sidecar.setup.pinna, preset: sidecar.setup.preset, microphones: first.microphones != nil,
       title: sidecar.title,
-      feeds: (first.outputs == nil ? [] : [Feed.main])
+      feeds: (first.outputs == nil ? [] : [FeedSetting.main])
         + (sidecar.feeds ?? []).map(\.name).filter { first.feeds?[$0] != nil },
       markers: (sidecar.markers ?? []).map {
         ListedTake.Marker(
@@ -262,7 +263,7 @@ extension TakeFolder {
         return false
       }
       return endings.contains { name[name.index(after: end)...] == $0 }
-        && Feed.isName(String(name[..<end].dropFirst(stem.count + 1)))
+        && FeedSetting.isName(String(name[..<end].dropFirst(stem.count + 1)))
     }.min()
   }
 

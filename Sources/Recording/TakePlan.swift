@@ -2,6 +2,7 @@ import Acoustics
 import AudioFiles
 import FoundationEssentials
 import Realtime
+import Settings
 
 /// The file format of a take. A value, as all types in this file; any thread.
 public enum TakeFormat: String, Sendable, CaseIterable, Codable {
@@ -78,7 +79,7 @@ public struct TakePlan: Sendable {
   }
 
   /// Names of the feeds that are recorded, `main` among them.
-  package var feedNames: [String] { (outputs > 0 ? [Feed.main] : []) + feeds.map(\.setup.name) }
+  package var feedNames: [String] { (outputs > 0 ? [FeedSetting.main] : []) + feeds.map(\.setup.name) }
   var microphones: Int { options.raw ? setup.microphones.count : 0 }
   /// Channels of all files.
   var channels: Int { outputs + feeds.reduce(0) { $0 + $1.channels } + microphones }
@@ -163,8 +164,11 @@ public struct TakePlan: Sendable {
   }
 }
 
-/// The setup that a take was recorded with: of the device and of `main`. It never changes during the take.
-public struct TakeSetup: Codable, Sendable, Hashable {
+/// The setup that a take was recorded with: the values of `main`, and its circumstances. It never changes during the take.
+public typealias TakeSetup = Joined<FeedValues, TakeCircumstances>
+
+/// What a sidecar says of the setup besides the values of `main`.
+public struct TakeCircumstances: Codable, Sendable, Hashable {
   public struct Layout: Codable, Sendable, Hashable {
     let left: String
     let right: String
@@ -178,24 +182,7 @@ public struct TakeSetup: Codable, Sendable, Hashable {
   public let pinna: String?
   public let preset: String
   public let device: String
-  public let dataSource: String
-  public let polarPattern: String
-  public let inputOrientation: String
-  /// Where the mono pattern looks; nil for the data source's forward.
-  public let look: Look?
-  /// Of the device, in degrees; nil for none.
-  public let roll: Double?
-  /// Of the listener, in degrees; nil for none.
-  public let yaw: Double?
-  /// What followed the pose that came in; nil for nothing.
-  public let follow: [Followed]?
   public let layout: Layout?
-  public let gainDB: Double
-  /// Corner of the high-pass; nil if it is off. The microphones' file is never filtered.
-  public let highPassHz: Double?
-  /// How far the filters of stereo followed the sound, 0…1; nil for not at all.
-  public let adaptation: Double?
-  public let muted: Bool
   /// Names, in channel order of the microphones' file.
   public let microphones: [String]
   /// Delay of the feeds' files relative to the microphones' file: the latency of the filters.
@@ -206,29 +193,31 @@ public struct TakeSetup: Codable, Sendable, Hashable {
   public let array: RecordedDevice?
 
   public init(
-    preset: String, device: String, dataSource: String, polarPattern: String, inputOrientation: String,
-    look: Look? = nil, roll: Double? = nil, yaw: Double? = nil, follow: [Followed]? = nil, layout: Layout?,
-    gainDB: Double, highPassHz: Double? = nil, adaptation: Double? = nil, muted: Bool,
-    microphones: [String],
-    latencyFrames: Int, calibrated: String? = nil, pinna: String? = nil,
-    array: RecordedDevice? = nil
+    preset: String, device: String, layout: Layout? = nil, microphones: [String], latencyFrames: Int,
+    calibrated: String? = nil, pinna: String? = nil, array: RecordedDevice? = nil
   ) {
     self.pinna = pinna
     self.preset = preset
     self.device = device
-    self.dataSource = dataSource
-    self.polarPattern = polarPattern
-    self.inputOrientation = inputOrientation
-    self.look = look
-    (self.roll, self.yaw, self.follow) = (roll, yaw, follow)
     self.layout = layout
-    self.gainDB = gainDB
-    self.highPassHz = highPassHz
-    self.adaptation = adaptation
-    self.muted = muted
     self.microphones = microphones
     self.latencyFrames = latencyFrames
     self.calibrated = calibrated
     self.array = array
+  }
+}
+
+extension FeedValues {
+  /// Whether nothing is missing that every sidecar says, and all numbers can be.
+  /// - Parameter hasPattern: of B-format the order is said instead.
+  func arePossible(hasPattern: Bool) -> Bool {
+    let needed: [SettingKey] = [.dataSource, .orientation, .gain, .mute] + (hasPattern ? [.pattern] : [])
+    return needed.allSatisfy { self[$0] != nil }
+      && SettingKey.ofFeeds.allSatisfy { key in
+        guard case .number(let range, _, let hasOff) = key.row.kind, let number = self[key]?.number else {
+          return true
+        }
+        return range.contains(number) || hasOff && number == 0
+      }
   }
 }

@@ -40,7 +40,11 @@ final class TakeSegment {
         ? nil : Dictionary(feeds.map { ($0.name, $0.file) }, uniquingKeysWith: { a, _ in a }),
       microphones: plan.microphones > 0 ? microphones : nil)
     do throws(TakeError) {
-      try open(main, plan.trackNames, "\(plan.setup.dataSource) \(plan.setup.polarPattern)", in: folder, plan)
+      let content = plan.setup.first
+      try open(
+        main, plan.trackNames,
+        [content[.dataSource], content[.pattern]].compactMap(\.?.word).joined(separator: " "),
+        in: folder, plan)
       for (_, file, feed) in feeds {
         let setup = feed.setup
         try open(

@@ -1,6 +1,7 @@
 import Acoustics
 import Adaptation
 import Realtime
+import Settings
 
 extension FilterSets {
   /// Other filters from a frame on, as in a take whose microphones failed and returned, or whose feed follows a pose.
@@ -39,7 +40,7 @@ extension FilterSets {
     var output: (left: [Float], right: [Float]) = ([], [])
     var parts = [microphones]
     var feed = Feed(
-      Play(selection, amplitude: Float(gain.amplitude), highPass: highPass, adaptation: adaptation))
+      FeedSetting(selection, gain: gain, highPass: highPass, adaptation: adaptation))
     feed.substitutions = substitutions
     try render(
       [feed], of: device, model: model, period: period, instructionSet: instructionSet,
@@ -51,36 +52,17 @@ extension FilterSets {
     return output
   }
 
-  /// What one feed plays.
-  public struct Play: Sendable, Hashable {
-    public var selection: Selection
-    /// Linear gain.
-    public var amplitude: Float
-    public var highPass: HighPass
-    /// How far the filters of stereo follow the sound, 0…1; on `main` alone.
-    public var adaptation: Double
-
-    public init(
-      _ selection: Selection, amplitude: Float = 1, highPass: HighPass = .off, adaptation: Double = 0
-    ) {
-      self.selection = selection
-      self.amplitude = amplitude
-      self.highPass = highPass
-      self.adaptation = adaptation
-    }
-  }
-
   /// A feed to render: what it plays at first, and what changes.
   public struct Feed: Sendable {
-    public var play: Play
+    public var play: FeedSetting
     /// In the order of their frames, with a crossfade each.
-    public var changes: [(frame: Int, play: Play)] = []
+    public var changes: [(frame: Int, play: FeedSetting)] = []
     /// In the order of their frames. A crossfade begins with each; one from frame 0 is in force from the start.
     public var substitutions: [Substitution] = []
     /// Memory of its high-pass at a frame, where a period begins; nil for silence at the start.
     public var highPass: (frame: Int, memory: [SIMD2<Double>])?
 
-    public init(_ play: Play) { self.play = play }
+    public init(_ play: FeedSetting) { self.play = play }
 
     /// 1 for mono alone, 2 if it ever plays stereo, and those of B-format.
     public var channels: Int {
@@ -112,35 +94,19 @@ extension FilterSets {
     }
   }
 
-  /// The same for sound of any length: no more of it is in memory than a part.
+  /// The same for several feeds, which one engine plays, and sound of any length: no more of it is in memory than a part.
   /// - Parameters:
+  ///   - feeds: the first is `main`. Changes may give only `main` another number of channels.
   ///   - framesBefore: how many of the frames only precede what is rendered. They are processed, and their outputs are
   ///     not written.
   ///   - inputs: what an engine remembered before a frame, counted from the first that is given.
   ///   - next: returns the next part, of any number of frames; nil at the end.
-  ///   - write: called with the outputs, in order, as many frames in all as the input has after those: shape
-  ///     `[output][frame]`, with as many outputs as the pattern has.
-  /// - Throws: also what `next` and `write` throw.
-  public func render(
-    selection: Selection, of device: Device, gain: Decibels = Decibels(0), highPass: HighPass = .off,
-    substitutions: [Substitution] = [], framesBefore: Int = 0, period: Int = 1024,
-    instructionSet: InstructionSet = .best, next: () throws -> [[Float]]?,
-    write: (_ outputs: [[Float]]) throws -> Void
-  ) throws {
-    var feed = Feed(Play(selection, amplitude: Float(gain.amplitude), highPass: highPass))
-    feed.substitutions = substitutions
-    try render(
-      [feed], of: device, framesBefore: framesBefore, period: period, instructionSet: instructionSet,
-      next: next, write: { try write($0[0]) })
-  }
-
-  /// The same for several feeds, which one engine plays.
-  /// - Parameters:
-  ///   - feeds: the first is `main`. Changes may give only `main` another number of channels.
   ///   - onDemand: the filters of looks and B-format.
   ///   - model: of `device`, for filters that follow the sound; nil if none do.
   ///   - clock: time of the first frame on the engine's clock.
-  ///   - write: called with the outputs. Shape: `[feed][channel][frame]`.
+  ///   - write: called with the outputs, in order, as many frames in all as the input has after those before. Shape:
+  ///     `[feed][channel][frame]`.
+  /// - Throws: also what `next` and `write` throw.
   public func render(
     _ feeds: [Feed], of device: Device, onDemand: FilterChoice = FilterChoice(), model: AdaptiveModel? = nil,
     framesBefore: Int = 0, clock: Int = 0, inputs: InputStart? = nil, period: Int = 1024,
@@ -161,16 +127,17 @@ extension FilterSets {
     func filters(_ n: Int) throws -> FilterSet {
       try states[n].choice.filters(for: states[n].play.selection, of: device, self)
     }
-    /// What `main` shall follow the sound with from now on.
-    func target() throws -> AdaptiveStereo.Target? {
-      let play = states[0].play
-      guard play.adaptation > 0 else { return nil }
-      return try model?.target(
-        states[0].choice.played(play.selection), base: try filters(0), delayFrames: bank.delayFrames,
-        strength: play.adaptation)
-    }
-    adaptive?.start(try target())
     var numbers: [Int] = []
+    /// What feeds follow the sound with from now on, by their numbers in the engine.
+    func targets() throws -> [Int: AdaptiveStereo.Target] {
+      var targets: [Int: AdaptiveStereo.Target] = [:]
+      for (n, number) in numbers.enumerated() where states[n].play.adaptation > 0 {
+        targets[number] = try model?.target(
+          states[n].choice.played(states[n].play.selection), base: try filters(n),
+          delayFrames: bank.delayFrames, strength: states[n].play.adaptation)
+      }
+      return targets
+    }
     var places: [Int] = []
     var end = 0
     // `main` has two outputs at most.
@@ -191,6 +158,7 @@ extension FilterSets {
       places.append(end)
       end += feed.channels
     }
+    adaptive?.start(try targets())
     var coming = Event.all(of: feeds, inputs, forming: forming)[...]
     func post(_ event: Event) throws {
       let n = event.feed
@@ -211,7 +179,7 @@ extension FilterSets {
       } else {
         _ = try engine.substitute(feed: numbers[n], filters(n), gain: amplitude, highPass: highPass)
       }
-      if isMain[n] { adaptive?.follow(try target()) }
+      adaptive?.follow(try targets())
     }
     var run = OfflineRun(
       engine, microphones: [[Float]](repeating: [], count: engine.microphones), firstFrame: clock,
@@ -250,7 +218,7 @@ extension FilterSets {
   /// What happens before a frame of a rendering.
   private struct Event {
     enum Kind {
-      case change(Play)
+      case change(FeedSetting)
       case substitution(Substitution)
       case highPass([SIMD2<Double>])
       case copies

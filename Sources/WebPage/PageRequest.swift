@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Messages
+import Settings
 
 /// What the page may ask of Pinna, as the body of a POST: `{"method": "/pinna/set", "arguments": ["gain", "-6"]}`.
 ///
@@ -28,7 +29,7 @@ package struct PageRequest: Sendable {
       throw Failure(
         .usage, "an argument is longer than \(Self.longestArgument) bytes, or contains a zero byte")
     }
-    let settings = Change.Key.allCases.map(\.rawValue)
+    let settings = SettingKey.allCases.map(\.rawValue)
     func arePairs(_ words: ArraySlice<String>, of known: [String]) -> Bool {
       words.count % 2 == 0
         && stride(from: words.startIndex, to: words.endIndex, by: 2).allSatisfy { known.contains(words[$0]) }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Messages
+import Settings
 
 /// What is sent back for a request. A value; any thread.
 struct PageResponse: Sendable {

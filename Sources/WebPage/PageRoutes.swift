@@ -1,5 +1,6 @@
 import Acoustics
 import Messages
+import Settings
 
 /// The polar patterns of the case that a feed plays, as JSON. They need the designs' rooms, which the page does not link:
 /// the tool brings them. Called by threads that may wait.
@@ -37,6 +38,7 @@ struct PageRoutes: Sendable {
       return device(of: path) { running in try running.document() }
     case let path where path.isPage("curves"):
       return device(of: path) { [curves] running in .document(try curves(running)) }
+    case "/settings": return .now(.document(Self.settings))
     case "/inputs": return ask("/pinna/inputs")
     case "/presets": return ask("/pinna/presets")
     case "/takes": return .later { [takes] in takes.list }
@@ -46,6 +48,25 @@ struct PageRoutes: Sendable {
     default: return .now(PageFiles.response(head.path) ?? .refusal(404, "there is no such page"))
     }
   }
+
+  /// The settings that are numbers to choose from, as JSON: the page has a field for each.
+  private static let settings: String = {
+    struct Field: Encodable {
+      let key, json, title, unit: String
+      /// 0 is off.
+      let steps: [Double]
+    }
+    return json(
+      SettingKey.ofFeeds.compactMap { key -> Field? in
+        guard let feed = key.row.feed, let line = feed.line, !line.steps.isEmpty,
+          case .number(let range, let unit, _) = key.row.kind
+        else { return nil }
+        let quarters = (0...4).map { Double($0) / 4 * range.upperBound }
+        return Field(
+          key: key.rawValue, json: feed.json, title: line.title, unit: unit,
+          steps: line.steps.count > 2 ? line.steps : quarters)
+      })
+  }()
 
   /// In seconds, between two reports of progress. Longer than Pinna lets a request wait for a design.
   private static let patience = 60.0
@@ -71,7 +92,7 @@ struct PageRoutes: Sendable {
     of path: String, _ response: @escaping @Sendable (RunningDevice) throws -> PageResponse
   ) -> Route {
     let parts = path.split(separator: "/")
-    let feed = parts.count > 1 ? String(parts[1]) : Feed.main
+    let feed = parts.count > 1 ? String(parts[1]) : FeedSetting.main
     return .later { [client, deviceFile] in
       do { return try response(RunningDevice(client, deviceFile: deviceFile, feed: feed)) } catch {
         return PageResponse(Failure(error))

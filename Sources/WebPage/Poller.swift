@@ -1,5 +1,6 @@
 import Glibc
 import Messages
+import Settings
 import Threads
 
 /// Asks Pinna for what the pages show, once for all of them, and only while one is open.

@@ -2,6 +2,7 @@ import Acoustics
 import Messages
 import Plots
 import Presets
+import Settings
 
 /// The device that the running Pinna plays, read from its file, and what a feed plays of it.
 ///
@@ -56,9 +57,9 @@ package struct RunningDevice: Sendable {
   /// - Throws: if the device has no such data source.
   func document() throws -> PageResponse {
     let names = device.microphones.map(\.name)
-    let source = try device.dataSource(named: feed.dataSource)
+    let source = try device.dataSource(named: feed.selection.dataSource)
     let plot = PositionPlot(
-      held: device, source, feed.inputOrientation,
+      held: device, source, feed.selection.inputOrientation,
       isStereo: layout != nil,
       failed: Set(status.mutedMicrophones + (status.fallback?.missing.map(\.name) ?? [])))
     let description = "\(device.title), \(caption). Microphones: \(names.joined(separator: ", "))."
@@ -66,29 +67,29 @@ package struct RunningDevice: Sendable {
       \(plot.markup(description: description))
       <p class="detail">\((caption.prefix(1).uppercased() + caption.dropFirst() + ".").escapedForHTML)</p>
       """
-    let towards = device.view(held: feed.inputOrientation).towardsViewer(source.forward)
+    let towards = device.view(held: feed.selection.inputOrientation).towardsViewer(source.forward)
     return .document(
       json(
         Document(
           title: device.title, microphones: names,
-          hasHeight: device.hasHeight(along: device.frame(of: source, feed.inputOrientation).up),
+          hasHeight: device.hasHeight(along: device.frame(of: source, feed.selection.inputOrientation).up),
           picture: picture,
           clockwise: towards < -0.87 ? 1 : towards > 0.87 ? -1 : 0,
           orientations: device.placement.orientations))
     )
   }
 
-  private var layout: StereoLayout? { feed.feed.selection.layout(on: device) }
+  private var layout: StereoLayout? { feed.selection.layout(on: device) }
 
   private var caption: String {
     let edge =
-      switch feed.inputOrientation {
+      switch feed.selection.inputOrientation {
       case .portrait: "top"
       case .portraitUpsideDown: "bottom"
       case .landscapeLeft: "left edge"
       case .landscapeRight: "right edge"
       }
-    let isAbove = device.view(held: feed.inputOrientation).viewpoint == .above
+    let isAbove = device.view(held: feed.selection.inputOrientation).viewpoint == .above
     let view = isAbove ? "seen from above" : "held with its \(edge) up"
     guard let words = layout?.words else { return view + "; this pattern has no left and right" }
     return "\(view); left is \(words.left), right is \(words.right)"

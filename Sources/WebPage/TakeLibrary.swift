@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import Messages
 import Recording
+import Settings
 
 /// The takes that pages list and play: regular files of the takes folder, by their names.
 ///

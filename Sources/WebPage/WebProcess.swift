@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import Messages
 import Recording
+import Settings
 import Threads
 
 /// The web page of a running Pinna: a process of its own, `pinna` with the argument `word`, so that nothing that a browser does

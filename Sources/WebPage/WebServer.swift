@@ -1,6 +1,7 @@
 import CMicrohttpd
 import Glibc
 import Messages
+import Settings
 import Threads
 
 /// The HTTP server of the page, on 127.0.0.1 only.

@@ -3,6 +3,7 @@ import Glibc
 import JackTools
 import Messages
 import Processor
+import Settings
 import Synchronization
 
 /// Handles the signals of the tool's process.

@@ -4,6 +4,7 @@ import Glibc
 import JackClient
 import Measurements
 import Messages
+import Settings
 import Text
 import WebPage
 

@@ -2,6 +2,7 @@ import Acoustics
 import AudioFiles
 import Messages
 import Realtime
+import Settings
 import Text
 
 /// The definition of one command. Parsing, --help, the manual page and the table in docs/control.md use it.
@@ -43,8 +44,12 @@ struct Verb: Sendable {
   static let nameOption = Option("--name", "NAME", "the running Pinna to talk to (default: pinna)")
   static let isaOption = Option(
     "--isa", "SET", "instruction set: baseline, v3 or v4 (default: the fastest of this processor)")
-  static let adaptOption = Option(
-    "--adapt", "STRENGTH|off", "let stereo follow the sound, from 0 to 1 (default: off)")
+  static let adaptOption = settingOptions([.adapt], " (default: off)")[0]
+  /// The options of settings, with what is said behind each.
+  static func settingOptions(_ keys: [SettingKey], _ remark: String = "") -> [Option] {
+    keys.map { Option("--" + $0.rawValue, $0.row.placeholder, $0.row.help + remark) }
+  }
+
   static let helpOption = Option("--help", nil, "show this text")
   static let forceOption = Option("--force", nil, "replace files of these names; those of takes stay")
   static let jsonOption = Option("--json", nil, "print one JSON document")
@@ -78,6 +83,11 @@ struct Arguments {
 
   var name: String { self["--name"] ?? "pinna" }
   var isJSON: Bool { flags.contains("--json") }
+
+  /// Pairs of word and value of those options that are given, as `pinna set` takes them.
+  func pairs(of words: [String]) -> [String] {
+    words.flatMap { word in self["--" + word].map { [word, $0] } ?? [] }
+  }
 
   /// Prints `json` with --json, and otherwise `text`.
   func print(json: @autoclosure () -> JSONObject, text: @autoclosure () -> String) {

@@ -8,6 +8,7 @@ import Numerics
 import Presets
 import Realtime
 import Rendering
+import Settings
 import TestSupport
 import Testing
 
@@ -34,10 +35,12 @@ import Testing
 
   /// The filters after all of `sound`, given in blocks of `size` frames and less.
   private static func analyse(
-    _ sound: [[Float]], _ ears: EarTable, blocks size: Int = 64, strength: Float = 1
+    _ sound: [[Float]], _ ears: EarTable, blocks size: Int = 64, strength: Double = 1
   ) -> (finder: DirectionFinder, corrected: CorrectedFilters) {
     let finder = DirectionFinder(ears.array, up: frame.up.vector)
-    let corrected = CorrectedFilters(ears, finder)
+    let corrected = CorrectedFilters(finder, taps: base.taps)
+    corrected.use(ears)
+    corrected.feeds[0]?.strength = strength
     var at = 0
     while at < sound[0].count {
       let count = min(size, finder.framesToHop, sound[0].count - at)
@@ -45,7 +48,7 @@ import Testing
       switch finder.append(block) {
       case .none: break
       case .silence: corrected.reset()
-      case .directions: corrected.update(strength: strength)
+      case .directions: corrected.update()
       }
       at += count
     }
@@ -57,7 +60,8 @@ import Testing
     _ analysis: (finder: DirectionFinder, corrected: CorrectedFilters)
   ) -> [Float] {
     Array(
-      UnsafeBufferPointer(start: analysis.corrected.filters.floats, count: 2 * positions.count * base.taps))
+      UnsafeBufferPointer(
+        start: analysis.corrected.feeds[0]?.filters.floats, count: 2 * positions.count * base.taps))
   }
 
   /// The ratio of left to right for what the microphones receive, through filters `[ear][microphone][tap]`.
@@ -251,8 +255,9 @@ import Testing
       let engine = Self.sets.makeEngine(adapts: adapts)
       engine.start(with: Self.base)
       let adaptive = AdaptiveStereo(engine)
-      adaptive?.start(
-        try Self.model.target(Self.selection, base: Self.base, delayFrames: Self.delay, strength: 1))
+      let target = try Self.model.target(
+        Self.selection, base: Self.base, delayFrames: Self.delay, strength: 1)
+      adaptive?.start(target.map { [0: $0] } ?? [:])
       var run = OfflineRun(engine, microphones: sound)
       if let adaptive { run.afterPeriod = adaptive.work }
       var states: [AdaptiveStereo.State] = []
@@ -278,7 +283,7 @@ import Testing
       var parts = [sound]
       var output: [[Float]] = [[], []]
       try Self.sets.render(
-        [FilterSets.Feed(FilterSets.Play(Self.selection, adaptation: strength))], of: Self.device,
+        [FilterSets.Feed(FeedSetting(Self.selection, adaptation: strength))], of: Self.device,
         model: model,
         next: { parts.popLast() }, write: { for n in 0..<2 { output[n] += $0[0][n] } })
       return output
@@ -286,6 +291,29 @@ import Testing
     let linear = try render(0, nil)
     #expect(try render(0, Self.model) == linear)
     #expect(try render(1, Self.model) != linear)
+  }
+
+  @Test("a second feed follows the sound as main does, bit for bit, beside main or beside a linear main")
+  func secondFeed() throws {
+    var noise = SeededNoise(seed: 9)
+    let sound = PlaneWaveSound(sampleRate: 48_000, positions: Self.positions).samples(
+      [Self.direction(60)], sines: 100, seconds: 1, noise: &noise)
+    func render(_ strengths: [Double]) throws -> [[[Float]]] {
+      var parts = [sound]
+      var outputs = [[[Float]]](repeating: [[], []], count: strengths.count)
+      try Self.sets.render(
+        strengths.map { FilterSets.Feed(FeedSetting(Self.selection, adaptation: $0)) }, of: Self.device,
+        model: Self.model, period: 128, next: { parts.popLast() },
+        write: { feeds in
+          for (n, feed) in feeds.enumerated() { for side in 0..<2 { outputs[n][side] += feed[side] } }
+        })
+      return outputs
+    }
+    let (alone, linear) = (try render([1])[0], try render([0])[0])
+    #expect(alone != linear)
+    #expect(try render([1, 1]) == [alone, alone])
+    #expect(try render([0, 1]) == [linear, alone])
+    #expect(try render([1, 0]) == [alone, linear])
   }
 
   @Test("an inverse times its matrix is the identity, and a quadratic form the trace of a product")

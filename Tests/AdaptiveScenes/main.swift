@@ -75,7 +75,9 @@ for line in try String(contentsOfFile: arguments[4], encoding: .utf8).split(sepa
   let mixture = try AudioClip(path: paths[0]).channels
   let parts = try paths.dropFirst().map { try AudioClip(path: $0).channels }
   let finder = DirectionFinder(array, up: frame.up.vector)
-  let corrected = CorrectedFilters(ears, finder)
+  let corrected = CorrectedFilters(finder, taps: ears.base.taps)
+  corrected.use(ears)
+  corrected.feeds[0]?.strength = 1
   var (previous, current) = (linear, linear)
   var adaptive = [[[Float]]](repeating: [[Float]](repeating: [], count: 2), count: parts.count)
   var plain = adaptive
@@ -94,12 +96,13 @@ for line in try String(contentsOfFile: arguments[4], encoding: .utf8).split(sepa
     switch finder.append(blocks) {
     case .none: break
     case .silence: corrected.reset()
-    case .directions: corrected.update(strength: 1)
+    case .directions: corrected.update()
     }
     corrected.writeFilters()
     seconds += (ContinuousClock.now - before) / .seconds(1)
     hops += 1
-    current = Array(UnsafeBufferPointer(start: corrected.filters.floats, count: 2 * microphones * length))
+    current = Array(
+      UnsafeBufferPointer(start: corrected.feeds[0]?.filters.floats, count: 2 * microphones * length))
   }
   for (n, path) in paths.dropFirst().enumerated() {
     let name = path.hasSuffix(".wav") ? String(path.dropLast(4)) : path

@@ -117,7 +117,7 @@ let adapting = Engine(
 adapting.start(with: base)
 adapting.prepare(period: 64)
 let adaptive = AdaptiveStereo(adapting)!
-adaptive.start(target)
+adaptive.start([0: target!])
 var worker = 0
 for n in 0..<3000 {
   // Bursts, so that talkers come and go.

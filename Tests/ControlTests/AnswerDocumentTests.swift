@@ -1,5 +1,6 @@
 import Foundation
 import Messages
+import Settings
 import TestSupport
 import Testing
 

@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 @Suite("MIDI messages on their way to the control thread") struct MIDIInboxTests {
-  static let fader = MIDIMap.Controller(.controller(7), .gain)
-  static let mute = MIDIMap.Controller(.controller(64), .mute)
+  static let fader = MIDIMap.Controller(.controller(7), .setting(.gain))
+  static let mute = MIDIMap.Controller(.controller(64), .setting(.mute))
   static let map = MIDIMap(channel: 2, controllers: [fader, mute])
 
   static func control(_ controller: Int, _ value: Int, channel: Int = 2) -> MIDIMessage {
@@ -42,7 +42,7 @@ import Testing
 
   @Test("a program change replaces no change of a feed, which its preset may leave alone")
   func feeds() {
-    let fader = MIDIMap.Controller(.controller(8), .gain, of: "anna")
+    let fader = MIDIMap.Controller(.controller(8), .setting(.gain), of: "anna")
     let events = Self.events(
       [
         Self.control(8, 10), Self.control(7, 10), .programChange(channel: 2, program: 5), Self.control(8, 11),
@@ -141,7 +141,7 @@ import Testing
 
   @Test("R53: a pad acts when it is pressed and not when it is released, in both spellings of a release")
   func pads() {
-    let orientation = MIDIMap.Controller(.note(36), .orientation)
+    let orientation = MIDIMap.Controller(.note(36), .setting(.orientation))
     let map = MIDIMap(controllers: [orientation])
     #expect(Self.events(Self.messages([0x99, 36, 100, 0x89, 36, 64]), map) == [.presses(orientation, 1)])
     #expect(Self.events(Self.messages([0x99, 36, 1, 36, 0]), map) == [.presses(orientation, 1)])
@@ -165,7 +165,7 @@ import Testing
   @Test("R53: a flood leaves one event per fader and encoder, its newest position or all its clicks")
   func flood() {
     var inbox = MIDIInbox()
-    let encoder = MIDIMap.Controller(.controller(16), .gain, encoding: .binaryOffset)
+    let encoder = MIDIMap.Controller(.controller(16), .setting(.gain), encoding: .binaryOffset)
     let map = MIDIMap(controllers: [Self.fader, encoder])
     var random = SeededNoise(seed: 53)
     var clicks = 0

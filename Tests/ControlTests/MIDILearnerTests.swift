@@ -3,6 +3,7 @@ import JackClient
 import Messages
 import Presets
 import Processor
+import Settings
 import TestSupport
 import Testing
 
@@ -21,7 +22,9 @@ import Testing
     return learner.finding(at: now + .milliseconds(500))
   }
 
-  static func found(_ messages: [MIDIMessage], _ target: MIDIMap.Target? = .gain, channel: Int? = nil)
+  static func found(
+    _ messages: [MIDIMessage], _ target: MIDIMap.Target? = .setting(.gain), channel: Int? = nil
+  )
     -> LearnAnswer?
   {
     if case .done(let answer as LearnAnswer) = outcome(messages, target, channel: channel) {
@@ -67,8 +70,9 @@ import Testing
     #expect(answer?.relative == encoding && answer?.controller == 16 && answer?.channel == 1)
     #expect(answer?.heard.contains("endless encoder, \(encoding)") == true)
     #expect(answer?.heard.contains("\(values.last!)") == true)
-    #expect(Self.found(Self.controls(values), .orientation)?.relative == encoding)
-    #expect(Self.refusal(Self.controls(values), .mute)?.contains("mute needs a button or a pad") == true)
+    #expect(Self.found(Self.controls(values), .setting(.orientation))?.relative == encoding)
+    #expect(
+      Self.refusal(Self.controls(values), .setting(.mute))?.contains("mute needs a button or a pad") == true)
     #expect(Self.refusal(Self.controls(values), .marker)?.contains("is an endless encoder") == true)
   }
 
@@ -84,7 +88,7 @@ import Testing
     for target in MIDIMap.Target.allCases {
       #expect(Self.found(Self.controls(values), target) == nil, "\(target)")
     }
-    let complaint = Self.complaint(Self.controls(values), .gain)
+    let complaint = Self.complaint(Self.controls(values), .setting(.gain))
     #expect(
       complaint.contains("controller 16 on channel 1 (\(values.map(String.init).joined(separator: ", ")))"))
     #expect(complaint.contains("turn an encoder slowly both ways") && !complaint.contains("\n"))
@@ -164,9 +168,9 @@ import Testing
       Self.controls([1], 99) + Self.controls([8], 98) + Self.controls([$0 * 2], 6) + Self.controls([0], 38)
     }
     #expect(Self.found(nrpn) == nil)
-    #expect(Self.complaint(nrpn, .gain).contains("controller 99 (reserved by MIDI) on channel 1"))
+    #expect(Self.complaint(nrpn, .setting(.gain)).contains("controller 99 (reserved by MIDI) on channel 1"))
     let modes = Self.controls(Array(0...127), 123) + Self.controls(Array(0...127), 0)
-    #expect(Self.found(modes) == nil && Self.complaint(modes, .gain).contains("controller 123"))
+    #expect(Self.found(modes) == nil && Self.complaint(modes, .setting(.gain)).contains("controller 123"))
   }
 
   @Test(
@@ -175,7 +179,10 @@ import Testing
     let press: [MIDIMessage] = [
       .note(channel: 10, note: 36, velocity: 90), .note(channel: 10, note: 36, velocity: 0),
     ]
-    let numbers = [MIDIMap.Target.gain, .lookAzimuth, .lookElevation]
+    let numbers = [
+      MIDIMap.Target.setting(.gain), .lookAzimuth, .lookElevation, .setting(.roll), .setting(.yaw),
+      .setting(.adapt),
+    ]
     for target in MIDIMap.Target.allCases where !numbers.contains(target) {
       let answer = Self.found(press, target)
       #expect(answer?.note == 36 && answer?.controller == nil && answer?.channel == 10, "\(target)")
@@ -183,23 +190,24 @@ import Testing
     }
     for target in numbers { #expect(Self.outcome(press, target) == nil) }
     #expect(
-      Self.complaint(press, .gain).contains("heard note 36 on channel 10, which does not say what sets gain"))
+      Self.complaint(press, .setting(.gain)).contains(
+        "heard note 36 on channel 10, which does not say what sets gain"))
     // A fader that feels a finger sends a note before it moves.
     let touched = press.prefix(1) + Self.controls(Array(stride(from: 0, through: 127, by: 5)), 7)
-    #expect(Self.found(Array(touched), .orientation)?.controller == 7)
+    #expect(Self.found(Array(touched), .setting(.orientation))?.controller == 7)
     // A release alone is no press.
-    #expect(Self.found(Array(press.suffix(1)), .mute) == nil)
+    #expect(Self.found(Array(press.suffix(1)), .setting(.mute)) == nil)
   }
 
   @Test(
     "a button is learned for switches, triggers and choices once it was pressed and released, not for gain")
   func buttons() {
-    for target in [MIDIMap.Target.mute, .record, .marker, .orientation] {
+    for target in [MIDIMap.Target.setting(.mute), .record, .marker, .setting(.orientation)] {
       #expect(Self.found(Self.controls([127, 0], 64), target)?.controller == 64, "\(target)")
       #expect(Self.found(Self.controls([0, 127], 64), target)?.heard.contains("a button") == true)
     }
     #expect(
-      Self.refusal(Self.controls([127, 0], 64), .gain)
+      Self.refusal(Self.controls([127, 0], 64), .setting(.gain))
         == "controller 64 on channel 1 (127, 0) is a button; gain needs a fader, knob or encoder")
     #expect(Self.refusal(Self.controls(Array(0...127), 64), .marker)?.contains("is a fader or knob") == true)
   }
@@ -207,17 +215,17 @@ import Testing
   @Test(
     "nothing is decided while something still comes; another channel than the file's is named, not learned")
   func waiting() {
-    var learner = MIDILearner(.gain, channel: nil, now: Self.start)
+    var learner = MIDILearner(.setting(.gain), channel: nil, now: Self.start)
     learner.hear(Self.controls(Array(0...127), 7), at: Self.start)
     #expect(learner.finding(at: Self.start + .milliseconds(300)) == nil)
     #expect(learner.finding(at: Self.start + .milliseconds(500)) != nil)
     let sweep = Self.controls(Array(0...127), 7, channel: 3)
-    #expect(Self.found(sweep, .gain, channel: 3)?.channel == 3)
-    #expect(Self.found(sweep, .gain, channel: 2) == nil)
+    #expect(Self.found(sweep, .setting(.gain), channel: 3)?.channel == 3)
+    #expect(Self.found(sweep, .setting(.gain), channel: 2) == nil)
     #expect(
-      Self.complaint(sweep, .gain, channel: 2).contains(
+      Self.complaint(sweep, .setting(.gain), channel: 2).contains(
         "controller 7 on channel 3, to which the controllers' file does not listen"))
-    #expect(Self.complaint([], .gain, channel: 2).contains("no controller was moved on channel 2"))
-    #expect(Self.complaint([.pitchBend(channel: 1)], .gain).contains("pitch bend on channel 1"))
+    #expect(Self.complaint([], .setting(.gain), channel: 2).contains("no controller was moved on channel 2"))
+    #expect(Self.complaint([.pitchBend(channel: 1)], .setting(.gain)).contains("pitch bend on channel 1"))
   }
 }

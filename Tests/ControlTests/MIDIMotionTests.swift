@@ -10,7 +10,7 @@ import Testing
   ]
 
   static func control(_ range: MIDIMap.Range) -> MIDIMap.Controller {
-    MIDIMap.Controller(.controller(7), .gain, scale: .range(range))
+    MIDIMap.Controller(.controller(7), .setting(.gain), scale: .range(range))
   }
 
   static let sources = ["Bottom", "Front", "Back"]
@@ -50,7 +50,7 @@ import Testing
   @Test("encoders and pads go on from the present data source, in whatever case the file names it")
   func cases() {
     let control = MIDIMap.Controller(
-      .note(1), .dataSource, scale: .words(["front", "BACK", "left"]))
+      .note(1), .setting(.dataSource), scale: .words(["front", "BACK", "left"]))
     #expect(control.effect(presses: 1, present: "Back", dataSources: []) == .set("left"))
     #expect(control.effect(clicks: 1, present: "Front", dataSources: []) == .set("BACK"))
     #expect(control.effect(clicks: -1, present: "Front", dataSources: []) == .nothing)
@@ -181,7 +181,7 @@ import Testing
 
   @Test("an encoder steps through choices and stops at the ends; a pad goes round")
   func choices() {
-    let control = MIDIMap.Controller(.controller(16), .dataSource, encoding: .twosComplement)
+    let control = MIDIMap.Controller(.controller(16), .setting(.dataSource), encoding: .twosComplement)
     for (clicks, present, expected) in [
       (1, "Bottom", MIDIEffect.set("Front")), (9, "Front", .set("Back")), (1, "Back", .nothing),
       (-1, "Back", .set("Front")), (-1, "Bottom", .nothing), (1, "elsewhere", .set("Bottom")),
@@ -189,20 +189,20 @@ import Testing
     ] {
       #expect(control.effect(clicks: clicks, present: present, dataSources: Self.sources) == expected)
     }
-    let pad = MIDIMap.Controller(.note(36), .dataSource)
+    let pad = MIDIMap.Controller(.note(36), .setting(.dataSource))
     for (presses, present, expected) in [
       (1, "Bottom", "Front"), (1, "Back", "Bottom"), (2, "Front", "Bottom"), (1, "elsewhere", "Bottom"),
     ] {
       #expect(
         pad.effect(presses: presses, present: present, dataSources: Self.sources) == .set(expected))
     }
-    let one = MIDIMap.Controller(.note(36), .orientation, scale: .words(["portrait"]))
+    let one = MIDIMap.Controller(.note(36), .setting(.orientation), scale: .words(["portrait"]))
     #expect(one.effect(presses: 5, present: "landscapeLeft", dataSources: []) == .set("portrait"))
   }
 
   @Test("a pad switches over, as often as it is pressed; one without a number to set does nothing")
   func toggles() {
-    let mute = MIDIMap.Controller(.note(36), .mute)
+    let mute = MIDIMap.Controller(.note(36), .setting(.mute))
     #expect(mute.effect(presses: 1, present: "off", dataSources: []) == .set("on"))
     #expect(mute.effect(presses: 1, present: "on", dataSources: []) == .set("off"))
     #expect(mute.effect(presses: 2, present: "on", dataSources: []) == .nothing)
@@ -215,7 +215,7 @@ import Testing
   @Test(
     "R53: a knob chooses where one part passes into the next, a button at its ends, and a nudge does nothing")
   func knobs() {
-    let knob = MIDIMap.Controller(.controller(20), .dataSource)
+    let knob = MIDIMap.Controller(.controller(20), .setting(.dataSource))
     // 128 / 3 = 42.7: the parts begin at 43 and 86.
     for (last, wire, expected) in [
       (nil as Int?, 50, MIDIEffect.nothing), (50, 51, .nothing), (85, 86, .set("Back")),

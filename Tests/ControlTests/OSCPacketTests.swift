@@ -1,5 +1,6 @@
 import Foundation
 import Messages
+import Settings
 import Testing
 
 @Suite("Packets of one message or a bundle") struct OSCPacketTests {

@@ -5,6 +5,7 @@ import JackWorld
 import Messages
 import Presets
 import Processor
+import Settings
 import TestSupport
 import Testing
 
@@ -52,8 +53,8 @@ import Testing
         dataSource: "Back", polarPattern: .stereo, inputOrientation: .portraitUpsideDown,
         pose: Pose(roll: 10, yaw: 20), follows: [.yaw])
       setting.want([
-        Feed(name: "anna", selection: look, gain: Decibels(-6), highPass: .on(Hertz(120))),
-        Feed(name: "room", selection: pose),
+        FeedSetting(name: "anna", look, gain: Decibels(-6), highPass: .on(Hertz(120))),
+        FeedSetting(name: "room", pose),
       ])
       let path = folder.path + "/left.json"
       try RunMemoryFile.write(RunMemory(setting, []), to: path)

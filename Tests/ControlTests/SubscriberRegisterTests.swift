@@ -1,5 +1,6 @@
 import Control
 import Messages
+import Settings
 import Testing
 
 @Suite("Subscribers to feedback") struct SubscriberRegisterTests {

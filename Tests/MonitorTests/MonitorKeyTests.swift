@@ -1,6 +1,7 @@
 import Acoustics
 import Messages
 import Monitor
+import Settings
 import TestSupport
 import Testing
 
@@ -92,7 +93,7 @@ import Testing
     #expect(situation.grid().contains("anna: preparing"))
     // Also while filters are being designed, which may take longer than others keep an answer waiting.
     let progress = RequestProgress(text: "designing filters of that look", part: 0.5)
-    situation.model.take(.outcome(.look, .progress(progress)), at: situation.now)
+    situation.model.take(.outcome(.setting(.look), .progress(progress)), at: situation.now)
     #expect(
       situation.model.press(.left, at: situation.now + .seconds(5)).map(\.message.words) == [["14,5"]])
   }
@@ -153,7 +154,8 @@ import Testing
   func stepsOver() throws {
     var situation = try Situation()
     #expect(situation.press("d").map(\.text) == ["/pinna/set/data-source Bottom"])
-    situation.model.take(.outcome(.source, .failed("Bottom does not offer stereo")), at: situation.now)
+    situation.model.take(
+      .outcome(.setting(.dataSource), .failed("Bottom does not offer stereo")), at: situation.now)
     #expect(situation.press("d", later: .seconds(2)).map(\.text) == ["/pinna/set/data-source Front"])
   }
 
@@ -242,7 +244,7 @@ import Testing
     let grid = situation.grid()
     for row in Row.allCases { #expect(grid.contains(row.words.effect), "\(grid.text)") }
     #expect(situation.press("m").isEmpty)
-    #expect(!situation.grid().contains(Row.mute.words.effect))
+    #expect(!situation.grid().contains(Row.setting(.mute).words.effect))
     situation.press("q")
     #expect(situation.model.isDone)
   }

@@ -2,6 +2,7 @@ import Acoustics
 import Foundation
 import Messages
 import Monitor
+import Settings
 import TestSupport
 import Testing
 
@@ -305,7 +306,9 @@ import Testing
   @Test("a refusal appears at the row of its key, with its reason, and goes after a while", arguments: sizes)
   func refusal(width: Int, height: Int) throws {
     let reason = "a take is being recorded to /takes/evening.wav; stop it with: pinna record stop"
-    for (row, title) in [(Row.source, "Source"), (.gain, "Gain"), (.preset, "Preset")] {
+    for (row, title) in [
+      (Row.setting(.dataSource), "Source"), (.setting(.gain), "Gain"), (.preset, "Preset"),
+    ] {
       var situation = try Situation()
       situation.model.take(.outcome(row, .failed(reason)), at: situation.now)
       let grid = situation.grid(width, height)
@@ -360,7 +363,7 @@ import Testing
     ])
     let reason =
       "recording \(folder)/evening.wav: nothing may change until it ends; stop it with: pinna record stop"
-    situation.model.take(.outcome(.pattern, .failed(reason)), at: situation.now)
+    situation.model.take(.outcome(.setting(.pattern), .failed(reason)), at: situation.now)
     let grid = situation.grid()
     let start = try #require(grid.find("recording evening.wav: nothing may change"), "\(grid.text)")
     #expect(start.row == grid.find("Pattern")?.row)

@@ -2,6 +2,7 @@ import Acoustics
 import Foundation
 import Messages
 import Monitor
+import Settings
 import TestSupport
 
 /// A model that has heard from a Pinna.
@@ -45,9 +46,9 @@ struct Situation {
   /// Feeds as a status has them: with their names and patterns, and the silence of their outputs.
   static func feeds(_ feeds: [(name: String, pattern: PolarPattern)]) -> [[String: Any]] {
     feeds.map { name, pattern in
-      let ports = Feed(
+      let ports = FeedSetting(
         name: name,
-        selection: Selection(dataSource: "Front", polarPattern: pattern, inputOrientation: .landscapeLeft)
+        Selection(dataSource: "Front", polarPattern: pattern, inputOrientation: .landscapeLeft)
       ).portNames
       return [
         "name": name, "dataSource": "Front", "polarPattern": pattern.rawValue,

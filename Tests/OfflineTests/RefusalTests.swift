@@ -2,6 +2,7 @@ import AudioFiles
 import Foundation
 import LiveSupport
 import Messages
+import Settings
 import TestSupport
 import Testing
 
@@ -10,7 +11,7 @@ extension OfflineTests {
   @Suite("Requests refused over OSC leave sound and status unchanged") struct RefusalTests {
     struct Refusal {
       let words: [String]
-      let status: Messages.ExitStatus
+      let status: Settings.ExitStatus
       /// A text that the answer must contain.
       let says: String
     }
@@ -58,7 +59,7 @@ extension OfflineTests {
       let folder = graph.home.folder.path
       try AudioClip(sampleRate: 44100, channels: [[0, 0]]).write(wav: folder + "/slow.wav")
       try graph.home.folder.write("title: wrong\n", to: "config/pinna/wrong.yaml")
-      let tooMany = [String](repeating: "x", count: 2 * Change.Key.allCases.count + 2)
+      let tooMany = [String](repeating: "x", count: 2 * SettingKey.allCases.count + 2)
       let miscounted = OSCMethod.all.map {
         Refusal(words: [$0.path] + tooMany, status: .usage, says: "it got \(tooMany.count) arguments")
       }
@@ -190,7 +191,7 @@ extension OfflineTests {
 }
 
 extension OfflineTests.RefusalTests.Refusal {
-  init(_ words: String..., status: Messages.ExitStatus, says: String) {
+  init(_ words: String..., status: Settings.ExitStatus, says: String) {
     self.init(words: words, status: status, says: says)
   }
 }

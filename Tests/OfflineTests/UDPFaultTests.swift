@@ -1,6 +1,7 @@
 import Foundation
 import LiveSupport
 import Messages
+import Settings
 import TestSupport
 import Testing
 
@@ -140,7 +141,7 @@ extension OfflineTests {
       try #require(symlink("../secret.wav", graph.home.takesFolder + "/link.wav") == 0)
       try #require(mkfifo(graph.home.takesFolder + "/fifo.wav", 0o600) == 0)
       var refused = 0
-      func expectRefusal(_ path: String, _ words: [String], _ status: Messages.ExitStatus = .refused) {
+      func expectRefusal(_ path: String, _ words: [String], _ status: Settings.ExitStatus = .refused) {
         let answer = sender.ask(path, words.map { .string($0) })
         #expect(
           answer?.status == status && answer?.text.contains("\n") == false, "\(words): \(answer as Any)")

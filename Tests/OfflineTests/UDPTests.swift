@@ -3,6 +3,7 @@ import LiveSupport
 import Messages
 import Processor
 import Recording
+import Settings
 import TestSupport
 import Testing
 
@@ -18,7 +19,7 @@ extension OfflineTests {
       let graph = try Self.graph()
       let sender = try graph.udpSender()
       var state: [String: [String]] = [:]
-      while state.count < Change.Key.allCases.count + 6, let message = sender.message(seconds: 2) {
+      while state.count < SettingKey.allCases.count + 6, let message = sender.message(seconds: 2) {
         state[message.path] = message.words
       }
       #expect(state["/pinna/set/gain"] == ["0.0"] && state["/pinna/set/pattern"] == ["stereo"])
@@ -64,7 +65,7 @@ extension OfflineTests {
     func buttons() throws {
       let graph = try Self.graph()
       let sender = try graph.udpSender()
-      func press(_ path: String, _ arguments: OSCMessage.Argument...) -> [Messages.ExitStatus?] {
+      func press(_ path: String, _ arguments: OSCMessage.Argument...) -> [Settings.ExitStatus?] {
         [1, 0].map { sender.ask(path, arguments + [.float($0)], seconds: 20)?.status }
       }
       #expect(press("/pinna/record/start") == [.done, .done])

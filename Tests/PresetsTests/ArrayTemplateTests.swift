@@ -104,13 +104,13 @@ import Testing
   @Test("it is stereo in the first orientation, or else the cardioid, or else the first pattern, at 0 dB")
   func selection() {
     let stereo = Self.preset([.omnidirectional, .cardioid, .stereo], stereo: [.landscapeLeft, .portrait])
-    #expect(stereo.selection.dataSource == "Back" && stereo.selection.polarPattern == .stereo)
-    #expect(stereo.selection.inputOrientation == .landscapeLeft)
+    #expect(stereo.main.selection.dataSource == "Back" && stereo.main.selection.polarPattern == .stereo)
+    #expect(stereo.main.selection.inputOrientation == .landscapeLeft)
     #expect(stereo.name == "x" && stereo.device == "x" && stereo.title == "An X")
-    #expect(stereo.gain.value == 0 && stereo.highPass == .off)
-    #expect(Self.preset([.omnidirectional, .cardioid]).selection.polarPattern == .cardioid)
-    #expect(Self.preset([.subcardioid, .omnidirectional]).selection.polarPattern == .subcardioid)
-    #expect(Self.preset([.omnidirectional]).selection.inputOrientation == .portrait)
+    #expect(stereo.main.gain.value == 0 && stereo.main.highPass == .off)
+    #expect(Self.preset([.omnidirectional, .cardioid]).main.selection.polarPattern == .cardioid)
+    #expect(Self.preset([.subcardioid, .omnidirectional]).main.selection.polarPattern == .subcardioid)
+    #expect(Self.preset([.omnidirectional]).main.selection.inputOrientation == .portrait)
   }
 
   @Test("every shipped device supports what is selected on it without a preset")
@@ -118,7 +118,7 @@ import Testing
     let library = PresetLibrary(folders: [repositoryFolder + "/Presets"])
     for name in library.deviceNames() {
       let device = try library.device(named: name)
-      #expect(throws: Never.self) { try device.filterCase(for: Preset(of: device).selection) }
+      #expect(throws: Never.self) { try device.filterCase(for: Preset(of: device).main.selection) }
     }
   }
 }

@@ -48,7 +48,7 @@ import Testing
   @Test("a controller is added to a file with a mark")
   func adding() throws {
     let old = Self.mark + "controllers:\n  - {controller: 7, sets: gain}\n"
-    let new = MIDIMap.Controller(.controller(8), .mute)
+    let new = MIDIMap.Controller(.controller(8), .setting(.mute))
     let text = try MIDIMapFile.text(adding: new, to: old, file: "c.yaml")
     #expect(
       try MIDIMapFile.read(text: text, file: "c.yaml").controllers.map(\.source) == [

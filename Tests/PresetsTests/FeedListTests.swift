@@ -33,8 +33,8 @@ import Testing
         room: {format: ambix}
         far: {order: 2, dataSource: Front}
       """)
-    let feeds = Dictionary(uniqueKeysWithValues: preset.feeds.map { ($0.name, $0) })
-    #expect(feeds["same"]?.selection == preset.selection)
+    let feeds = Dictionary(uniqueKeysWithValues: preset.others.map { ($0.name, $0) })
+    #expect(feeds["same"]?.selection == preset.main.selection)
     #expect(feeds["anna"]?.gain.value == -3 && feeds["anna"]?.highPass == .on(Hertz(80)))
     #expect(feeds["anna"]?.portNames == ["anna"])
     #expect(feeds["low"]?.selection.polarPattern == .omnidirectional)

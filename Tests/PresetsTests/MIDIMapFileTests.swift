@@ -35,14 +35,14 @@ import Testing
     #expect(map.listens(to: 3) && !map.listens(to: 4))
     #expect(
       map.controllers == [
-        .init(.controller(7), .gain, scale: Self.gain(from: -40, to: 6)),
-        .init(.controller(64), .mute, scale: .toggle),
-        .init(.controller(20), .orientation, scale: .words(["portrait", "landscapeRight"])),
-        .init(.controller(21), .dataSource, scale: .words([])),
-        .init(.controller(16), .gain, scale: Self.gain(to: 6, click: 0.5), encoding: .signBit),
-        .init(.controller(17), .pattern, encoding: .binaryOffset),
+        .init(.controller(7), .setting(.gain), scale: Self.gain(from: -40, to: 6)),
+        .init(.controller(64), .setting(.mute), scale: .toggle),
+        .init(.controller(20), .setting(.orientation), scale: .words(["portrait", "landscapeRight"])),
+        .init(.controller(21), .setting(.dataSource), scale: .words([])),
+        .init(.controller(16), .setting(.gain), scale: Self.gain(to: 6, click: 0.5), encoding: .signBit),
+        .init(.controller(17), .setting(.pattern), encoding: .binaryOffset),
         .init(.note(36), .record, scale: .toggle), .init(.note(7), .marker, scale: .trigger),
-        .init(.controller(8), .gain, of: "anna"), .init(.note(8), .mute, of: "main"),
+        .init(.controller(8), .setting(.gain), of: "anna"), .init(.note(8), .setting(.mute), of: "main"),
         .init(.controller(9), .lookAzimuth, of: "anna"),
         .init(
           .controller(10), .lookElevation,
@@ -59,18 +59,18 @@ import Testing
       controller.effect(
         at: wire, last: wire == 0 ? 127 : wire - 1, present: "-23", dataSources: ["Bottom", "Front", "Back"])
     }
-    let gain = MIDIMap.Controller(.controller(7), .gain, scale: Self.gain(from: -60, to: 12))
+    let gain = MIDIMap.Controller(.controller(7), .setting(.gain), scale: Self.gain(from: -60, to: 12))
     // −60 + 72 · 64 / 127 = −23.717, and −60 + 72 · 65 / 127 = −23.150
     #expect(value(gain, 65) == .set("-23.1") && value(gain, 0) == .set("-60.0"))
-    let mute = MIDIMap.Controller(.controller(1), .mute)
+    let mute = MIDIMap.Controller(.controller(1), .setting(.mute))
     #expect([0, 63, 64, 127].map { value(mute, $0) } == [.set("off"), .set("off"), .set("on"), .set("on")])
-    let source = MIDIMap.Controller(.controller(2), .dataSource)
+    let source = MIDIMap.Controller(.controller(2), .setting(.dataSource))
     // 128 / 3 = 42.7
     #expect(
       [0, 42, 43, 85, 86, 127].map { value(source, $0) } == [
         .set("Bottom"), .nothing, .set("Front"), .nothing, .set("Back"), .set("Back"),
       ])
-    let orientation = MIDIMap.Controller(.controller(3), .orientation)
+    let orientation = MIDIMap.Controller(.controller(3), .setting(.orientation))
     let all = (0...127).map { value(orientation, $0) }.filter { $0 != .nothing }
     #expect(Set(all) == Set(InputOrientation.allCases.map { .set($0.rawValue) }))
   }
@@ -122,22 +122,22 @@ import Testing
     "a learned controller is one more line; everything else stays, comments too",
     arguments: [
       (
-        .init(.controller(22), .gain, scale: gain(from: -20)),
+        .init(.controller(22), .setting(.gain), scale: gain(from: -20)),
         "{controller: 22, sets: gain, from: -20, to: 0}"
       ),
       (
-        .init(.controller(22), .gain, encoding: .twosComplement),
+        .init(.controller(22), .setting(.gain), encoding: .twosComplement),
         "{controller: 22, sets: gain, relative: twos-complement, from: -60, to: 0, click: 1}"
       ),
       (.init(.controller(22), .lookAzimuth), "{controller: 22, sets: look-azimuth, from: 180, to: -180}"),
       (
-        .init(.note(22), .orientation, scale: .words(["portrait"])),
+        .init(.note(22), .setting(.orientation), scale: .words(["portrait"])),
         "{note: 22, sets: orientation, values: [portrait]}"
       ),
       (.init(.note(64), .marker), "{note: 64, sets: marker}"),
-      (.init(.note(64), .mute, of: "anna"), "{note: 64, sets: mute, feed: anna}"),
+      (.init(.note(64), .setting(.mute), of: "anna"), "{note: 64, sets: mute, feed: anna}"),
       // A name that other readers would take for something else.
-      (.init(.note(64), .mute, of: "on"), "{note: 64, sets: mute, feed: on}"),
+      (.init(.note(64), .setting(.mute), of: "on"), "{note: 64, sets: mute, feed: on}"),
     ] as [(MIDIMap.Controller, String)])
   func learning(new: MIDIMap.Controller, line: String) throws {
     let text = try MIDIMapFile.text(adding: new, to: Self.file, file: "c.yaml")
@@ -162,12 +162,12 @@ import Testing
   @Test("a controller in use, and a file whose controllers stand in one line, are refused with the remedy")
   func learningRefused() {
     let used = #expect(throws: DescriptionError.self) {
-      try MIDIMapFile.text(adding: .init(.controller(7), .mute), to: Self.file, file: "c.yaml")
+      try MIDIMapFile.text(adding: .init(.controller(7), .setting(.mute)), to: Self.file, file: "c.yaml")
     }
     #expect(used?.description.contains("controller 7 sets gain already; remove it there first") == true)
     let flow = #expect(throws: DescriptionError.self) {
       try MIDIMapFile.text(
-        adding: .init(.controller(1), .mute), to: "controllers: [{controller: 7, sets: gain}]",
+        adding: .init(.controller(1), .setting(.mute)), to: "controllers: [{controller: 7, sets: gain}]",
         file: "c.yaml")
     }
     #expect(flow?.description.contains("- {controller: 1, sets: mute}") == true, "\(flow?.description ?? "")")

@@ -1,6 +1,7 @@
 import Acoustics
 import Foundation
 import Presets
+import Settings
 import TestSupport
 import Testing
 
@@ -56,9 +57,9 @@ struct PresetLibraryTests {
       preset
         == Preset(
           name: "PHONE5", title: "Mine", device: "phone5",
-          selection: Selection(
-            dataSource: "Front", polarPattern: .cardioid, inputOrientation: .landscapeLeft),
-          gain: Decibels(-3.5)))
+          main: FeedSetting(
+            Selection(dataSource: "Front", polarPattern: .cardioid, inputOrientation: .landscapeLeft),
+            gain: Decibels(-3.5))))
   }
 
   @Test("the XDG folders are searched in order, then the shipped one")
@@ -138,8 +139,9 @@ struct PresetLibraryTests {
   func roundTrip(title: String) throws {
     let preset = Preset(
       name: "p", title: title, device: "ring7",
-      selection: Selection(dataSource: "Left", polarPattern: .figureEight, inputOrientation: .portrait),
-      gain: Decibels(-12.25), highPass: title == "plain" ? .off : .on(Hertz(80.5)))
+      main: FeedSetting(
+        Selection(dataSource: "Left", polarPattern: .figureEight, inputOrientation: .portrait),
+        gain: Decibels(-12.25), highPass: title == "plain" ? .off : .on(Hertz(80.5))))
     let library = PresetLibrary(folders: [Self.shipped])
     let text = PresetFile.text(of: preset)
     #expect(

@@ -190,9 +190,9 @@ struct ShippedDeviceTests {
   func presets(name: String, dataSource: String) throws {
     let preset = try Self.library.preset(named: name)
     #expect(preset.device == name)
-    #expect(preset.gain == Decibels(0))
+    #expect(preset.main.gain == Decibels(0))
     #expect(
-      preset.selection
+      preset.main.selection
         == Selection(dataSource: dataSource, polarPattern: .stereo, inputOrientation: .portrait))
   }
 }

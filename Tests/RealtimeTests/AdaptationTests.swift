@@ -90,6 +90,44 @@ import Testing
     #expect(scene.engine.statistics.lateAdaptations == 0)
   }
 
+  @Test(
+    "another feed follows, too: delivered filters are heard on it alone; it may end meanwhile, and its successor is linear",
+    arguments: periods)
+  func anotherFeed(period: Int) throws {
+    var scene = try Scene(period: period)
+    let engine = Engine(microphones: 5, taps: 256, sampleRate: 48000, adapts: true)
+    let stream = try #require(engine.stream)
+    engine.start(with: scene.sets[0])
+    let feed = try #require(engine.startFeed(with: scene.sets[0], firstOutput: 0))
+    engine.prepare(period: period)
+    var run = OfflineRun(engine, microphones: scene.signals, feedOutputs: 2)
+    while scene.run.position + period <= 4000 {
+      if scene.run.position % 512 < period {
+        let n = 1 + scene.run.position / 512 % 4
+        scene.deliver(n)
+        #expect(stream.deliver(feed: feed, base: scene.sets[0], scene.filters[n]))
+      }
+      scene.process(period)
+      run.process(period)
+    }
+    scene.check()
+    #expect(differences(run.feeds[0], scene.run.left) == 0 && differences(run.feeds[1], scene.run.right) == 0)
+    #expect(stream.isAdapted(feed: feed) && !stream.isAdapted)
+    _ = try engine.endFeed(feed)
+    run.process(period)
+    let reports = engine.drainReports()
+    #expect(reports.contains { if case .feedEnded = $0 { true } else { false } }, "\(reports)")
+    #expect(!reports.contains { if case .superseded = $0 { true } else { false } }, "\(reports)")
+    #expect(!stream.deliver(feed: feed, base: scene.sets[0], scene.filters[1]))
+    let next = try #require(try engine.beginFeed(outputs: 2, firstOutput: 0))
+    #expect(next.feed == feed)
+    _ = try engine.change(feed: next.feed, to: scene.sets[2], gain: 1)
+    let begin = run.position
+    while run.position < begin + 2000 { run.process(period) }
+    #expect(!stream.isAdapted(feed: feed))
+    #expect(engine.drainReports().contains { if case .applied = $0 { true } else { false } })
+  }
+
   @Test("the fade has 256 frames above 50 kHz, and 512 above 100 kHz", arguments: [44100.0, 96000, 192_000])
   func fadeLength(rate: Double) throws {
     var scene = try Scene(period: 64, total: 4096, taps: 64, rate: rate)

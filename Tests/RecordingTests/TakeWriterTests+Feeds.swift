@@ -4,22 +4,25 @@ import Foundation
 import LiveSupport
 import Realtime
 import Recording
+import Settings
 import TestSupport
 import Testing
 
 /// Takes of several feeds: main, one of one channel, and one of four.
 extension TakeWriterTests {
+  private static func selection(_ pattern: PolarPattern) -> Selection {
+    Selection(dataSource: "Back", polarPattern: pattern, inputOrientation: .portrait)
+  }
+
   static func makeFeeds() -> [TakeFeed] {
     [
       TakeFeed(
-        FeedSetup(
-          name: "room", channels: ["W", "Y", "Z", "X"], dataSource: "Back", polarPattern: nil,
-          inputOrientation: "portrait", gainDB: 0, order: 1, normalisation: "sn3d"),
+        FeedSetup(FeedSetting(name: "room", selection(.ambix1)), layout: nil),
         firstOutput: 3, preRoll: PreRoll(outputs: 4, microphones: 0, capacityFrames: 6 * period)),
       TakeFeed(
         FeedSetup(
-          name: "anna", channels: ["anna"], dataSource: "Back", polarPattern: "cardioid",
-          inputOrientation: "portrait", gainDB: -3, highPassHz: 80),
+          FeedSetting(name: "anna", selection(.cardioid), gain: Decibels(-3), highPass: .on(Hertz(80))),
+          layout: nil),
         firstOutput: 1, preRoll: PreRoll(outputs: 1, microphones: 0, capacityFrames: 10 * period)),
     ]
   }
@@ -122,7 +125,7 @@ extension TakeWriterTests {
     try startFeeds()
     let result = try take(try feedWriter(), periods: 2)
     for (ending, content) in [
-      ("", "\(Self.setup.dataSource) \(Self.setup.polarPattern)"), ("-anna", "Back cardioid"),
+      ("", "Back stereo"), ("-anna", "Back cardioid"),
       ("-room", "Back Ambisonics of order 1: ACN channel order, SN3D normalisation (AmbiX)"),
       ("-microphones", "microphones"),
     ] {
@@ -141,13 +144,13 @@ extension TakeWriterTests {
   @Test("a feed's name is a word that names no other file of a take")
   func feedNames() {
     for name in ["anna", "room2", "X", "Mains", String(repeating: "a", count: 32)] {
-      #expect(Feed.isName(name), "\(name)")
+      #expect(FeedSetting.isName(name), "\(name)")
     }
     let others = [
       "", "main", "microphones", "Microphones", "2", "2nd", "a-b", "a_2", "a.b", "a/b", "ä", "a b", "..",
       String(repeating: "a", count: 33), "a\n", "a\0",
     ]
-    for name in others { #expect(!Feed.isName(name), "\(name)") }
+    for name in others { #expect(!FeedSetting.isName(name), "\(name)") }
   }
 
   @Test("R10: a stall of Pinna leaves the same gap in every file of a take; R11: one of the server, none")
@@ -202,9 +205,7 @@ extension TakeWriterTests {
   @Test("every file of a take is converted whose format allows it, and the others stay WAV with a note")
   mutating func convertFeeds() throws {
     let wide = TakeFeed(
-      FeedSetup(
-        name: "wide", channels: (0..<9).map { "\($0)" }, dataSource: "Back", polarPattern: nil,
-        inputOrientation: "portrait", gainDB: 0, order: 2, normalisation: "sn3d"), firstOutput: 0)
+      FeedSetup(FeedSetting(name: "wide", Self.selection(.ambix2)), layout: nil), firstOutput: 0)
     let engine = Engine(microphones: 3, taps: 1, sampleRate: 48000)
     engine.prepare(period: Self.period)
     let filters = FilterSet(coefficients: (0..<9).map { _ in [[0.5], [0], [0.25]] })

@@ -1,8 +1,10 @@
+import Acoustics
 import AudioFiles
 import Foundation
 import LiveSupport
 import Realtime
 import Recording
+import Settings
 import TestSupport
 import Testing
 
@@ -27,9 +29,11 @@ import Testing
     run = OfflineRun(engine, microphones: sound)
   }
 
+  static let stereo = Selection(dataSource: "Back", polarPattern: .stereo, inputOrientation: .portrait)
   static let setup = TakeSetup(
-    preset: "p", device: "d", dataSource: "Back", polarPattern: "stereo", inputOrientation: "portrait",
-    layout: nil, gainDB: 0, muted: false, microphones: ["a", "b", "c"], latencyFrames: 0, pinna: "left-room")
+    FeedValues(FeedSetting(stereo)),
+    TakeCircumstances(
+      preset: "p", device: "d", microphones: ["a", "b", "c"], latencyFrames: 0, pinna: "left-room"))
 
   func writer(_ change: (inout TakeOptions) -> Void = { _ in }) throws -> TakeWriter {
     var options = TakeOptions()
@@ -285,8 +289,9 @@ import Testing
     engine.prepare(period: Self.period)
     var other = OfflineRun(engine, microphones: [[Float]](repeating: sound[0], count: 9))
     let setup = TakeSetup(
-      preset: "nine", device: "d", dataSource: "Back", polarPattern: "stereo", inputOrientation: "portrait",
-      layout: nil, gainDB: 0, muted: false, microphones: (0..<9).map { "m\($0)" }, latencyFrames: 0)
+      FeedValues(FeedSetting(Self.stereo)),
+      TakeCircumstances(
+        preset: "nine", device: "d", microphones: (0..<9).map { "m\($0)" }, latencyFrames: 0))
     for (format, expected) in [(TakeFormat.flac, 1), (.opus, 2)] {
       var options = TakeOptions()
       options.raw = true

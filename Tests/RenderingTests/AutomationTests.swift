@@ -3,6 +3,7 @@ import FilterDesign
 import Foundation
 import Realtime
 import Rendering
+import Settings
 import TestSupport
 import Testing
 
@@ -38,13 +39,17 @@ import Testing
   }
 
   private static func play(_ pattern: PolarPattern, _ amplitude: Float, _ highPass: HighPass = .off)
-    -> FilterSets.Play
+    -> FeedSetting
   {
-    FilterSets.Play(selection(pattern), amplitude: amplitude, highPass: highPass)
+    var feed = FeedSetting(
+      selection(pattern), gain: Decibels(amplitude > 0 ? 20 * log10(Double(amplitude)) : 0),
+      highPass: highPass)
+    feed.muted = amplitude == 0
+    return feed
   }
 
   /// In periods. Two are closer than a fade.
-  private static let changes: [(period: Int, play: FilterSets.Play)] = [
+  private static let changes: [(period: Int, play: FeedSetting)] = [
     (3, play(.cardioid, 1)), (20, play(.cardioid, 0.5)), (22, play(.stereo, 0.5)),
     (40, play(.stereo, 0.5, .on(Hertz(80)))),
     (60, play(.omnidirectional, 0, .on(Hertz(80)))), (80, play(.stereo, 1)),
@@ -59,11 +64,11 @@ import Testing
     let frames = 120 * period + 17
     let microphones = (0..<2).map { _ in noise.samples(frames) }
     let engine = sets.makeEngine()
-    func filters(_ play: FilterSets.Play) throws -> FilterSet {
+    func filters(_ play: FeedSetting) throws -> FilterSet {
       try sets.filters(for: play.selection, of: Self.device)
     }
     let first = Self.play(.omnidirectional, 0.7)
-    engine.start(with: try filters(first), gain: 0.7)
+    engine.start(with: try filters(first), gain: first.amplitude)
     engine.prepare(period: period)
     var live = OfflineRun(engine, microphones: microphones)
     for n in 0...120 {

@@ -2,6 +2,7 @@ import Acoustics
 import FilterDesign
 import Foundation
 import Rendering
+import Settings
 import TestSupport
 import Testing
 
@@ -66,10 +67,10 @@ import Testing
     var rendered = [[Float]](repeating: [], count: channels)
     var parts = [microphones]
     try FilterSets(bank).render(
-      selection: selection, of: device, next: { parts.popLast() },
+      [FilterSets.Feed(FeedSetting(selection))], of: device, next: { parts.popLast() },
       write: { outputs in
-        #expect(outputs.count == channels)
-        for (channel, samples) in outputs.enumerated() { rendered[channel] += samples }
+        #expect(outputs[0].count == channels)
+        for (channel, samples) in outputs[0].enumerated() { rendered[channel] += samples }
       })
     for (channel, samples) in rendered.enumerated() {
       let expected = directConvolution(microphones, taps[channel])
@@ -121,17 +122,19 @@ import Testing
     for size in [1, 999, 3000, 9001] where size > 1 || period == 64 {
       var (left, right): ([Float], [Float]) = ([], [])
       var (given, longest) = (0, 0)
+      var feed = FilterSets.Feed(FeedSetting(Self.selection))
+      feed.substitutions = substitutions
       try sets.render(
-        selection: Self.selection, of: Self.device, substitutions: substitutions, period: period,
+        [feed], of: Self.device, period: period,
         next: {
           let part = given..<min(given + size, 9001)
           given = part.upperBound
           return part.isEmpty ? nil : microphones.map { Array($0[part]) }
         },
         write: {
-          left += $0[0]
-          right += $0[$0.count - 1]
-          longest = max(longest, $0[0].count)
+          left += $0[0][0]
+          right += $0[0][$0[0].count - 1]
+          longest = max(longest, $0[0][0].count)
         })
       #expect(left == whole.left && right == whole.right && left.count == 9001, "\(size)")
       #expect(longest <= size + period)

@@ -1,6 +1,7 @@
 import Foundation
 import LiveSupport
 import Messages
+import Settings
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Control
 import Foundation
 import LiveSupport
 import Messages
+import Settings
 import TestSupport
 import Testing
 

@@ -8,6 +8,7 @@ import Presets
 import Realtime
 import Recording
 import Rendering
+import Settings
 import TestSupport
 import Testing
 
@@ -84,14 +85,14 @@ import Testing
     var take = TakeOptions()
     take.raw = true
     take.splitMinutes = options.splitMinutes
-    func setup(
-      _ name: String, _ channels: [String], _ pattern: String, _ orientation: String, _ gain: Double,
+    func setting(
+      _ name: String, _ pattern: PolarPattern, _ orientation: InputOrientation, _ gain: Double,
       _ highPass: Double?
-    ) -> FeedSetup {
-      FeedSetup(
-        name: name, channels: channels, dataSource: "Front", polarPattern: pattern,
-        inputOrientation: orientation,
-        gainDB: gain, highPassHz: highPass)
+    ) -> FeedSetting {
+      FeedSetting(
+        name: name,
+        Selection(dataSource: "Front", polarPattern: pattern, inputOrientation: orientation),
+        gain: Decibels(gain), highPass: highPass.map { .on(Hertz($0)) } ?? .off)
     }
     let writer = TakeWriter(
       folder: TakeFolder.resolve(home.path),
@@ -99,18 +100,17 @@ import Testing
         outputs: options.hasMain ? 2 : 0,
         feeds: [
           TakeFeed(
-            setup("anna", ["anna"], "omnidirectional", "portrait", 1.5, options.highPass), firstOutput: 2,
-            preRoll: annas),
+            FeedSetup(setting("anna", .omnidirectional, .portrait, 1.5, options.highPass), layout: nil),
+            firstOutput: 2, preRoll: annas),
           TakeFeed(
-            setup("ben", ["left", "right"], "stereo", "portraitUpsideDown", 0, nil), firstOutput: 0,
+            FeedSetup(setting("ben", .stereo, .portraitUpsideDown, 0, nil), layout: nil), firstOutput: 0,
             preRoll: bens),
         ].filter { options.names.contains($0.setup.name) }, sampleRate: 48000, options: take,
         setup: TakeSetup(
-          preset: "pair", device: "pair", dataSource: "Front", polarPattern: "stereo",
-          inputOrientation: "portrait",
-          layout: nil, gainDB: -3, highPassHz: options.highPass, muted: false,
-          microphones: ["left-end", "right-end"], latencyFrames: 0,
-          array: RecordedDevice(device) { _ in nil }), preRoll: engine.preRoll))
+          FeedValues(setting(FeedSetting.main, .stereo, .portrait, -3, options.highPass)),
+          TakeCircumstances(
+            preset: "pair", device: "pair", microphones: ["left-end", "right-end"], latencyFrames: 0,
+            array: RecordedDevice(device) { _ in nil })), preRoll: engine.preRoll))
     _ = try engine.beginTake(into: writer.opened())
     var stall = Timing()
     stall.skippedFrames = options.stall

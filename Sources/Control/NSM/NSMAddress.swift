@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import Messages
 import Processor
+import Settings
 import Text
 
 /// The address of a session manager, from NSM_URL: `osc.udp://HOST:PORT/`.

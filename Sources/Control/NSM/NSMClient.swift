@@ -3,6 +3,7 @@ import Glibc
 import Messages
 import Presets
 import Processor
+import Settings
 import Text
 import Threads
 

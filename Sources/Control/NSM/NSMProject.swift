@@ -4,6 +4,7 @@ import Messages
 import Presets
 import Processor
 import Recording
+import Settings
 
 /// Pinna's part of a session of the session manager: a folder with the setting, the connections and the takes.
 package struct NSMProject: Sendable, Equatable {

@@ -2,6 +2,7 @@ import CSockets
 import Glibc
 import Messages
 import Processor
+import Settings
 
 /// The UDP socket to a session manager.
 ///

@@ -7,14 +7,13 @@ import { Poses } from "./poses.js";
 export const element = (id) => document.getElementById(id);
 
 const ORIENTATIONS = { portrait: "top", portraitUpsideDown: "bottom", landscapeLeft: "left", landscapeRight: "right" };
-const FEED_CONTROLS = ["orientation", "data-source", "pattern", "look", "pose", "follow", "gain", "high-pass", "mute"];
+const FEED_CONTROLS = ["orientation", "data-source", "pattern", "look", "pose", "follow", "gain", "mute"];
 // Controls that share a place for refusals, by its name.
 const GROUPS = {
   look: ["look", "look-azimuth", "look-elevation", "look-off", "look-handle"], pose: ["roll", "yaw"],
   follow: ["follow-roll", "follow-yaw", "follow-look", "follow-talker"],
 };
 const groupOf = (id) => Object.keys(GROUPS).find((name) => GROUPS[name].includes(id)) ?? id;
-const CORNERS = [20, 40, 60, 80, 100, 120, 160, 200, 300, 400];
 
 // Fetches a JSON document. Throws with Pinna's sentence if it is refused.
 export async function getJSON(path, options) {
@@ -45,11 +44,10 @@ export class Controls {
     this.asked = 0;
     this.inputs = [];
     this.setOrientations(Object.keys(ORIENTATIONS));
-    for (const corner of ["off", ...CORNERS]) element("high-pass").append(new Option(corner === "off" ? "off" : `${corner} Hz`, corner));
-    this.onSelect("high-pass", (value) => this.setFeed("high-pass", value));
+    // The numbers of a feed that are chosen from a list: key, JSON key, title, unit, steps.
+    this.choices = [];
     this.onSelect("output", (value) => this.set("output", value));
     this.onSelect("listen", (value) => this.set("listen", value));
-    this.onSelect("adapt", (value) => this.set("adapt", value));
     this.prepareGain();
     this.looks = new Looks(this, onTurn);
     this.poses = new Poses(this);
@@ -81,7 +79,7 @@ export class Controls {
 
   choose(name) {
     this.chosen = name;
-    for (const id of ["feed-remove", ...FEED_CONTROLS]) this.refuse(id, "");
+    for (const id of ["feed-remove", ...FEED_CONTROLS, ...this.choices.map(({ key }) => key)]) this.refuse(id, "");
     this.show();
     this.onFeed();
   }
@@ -248,6 +246,22 @@ export class Controls {
     if (this.feed) this.check("orientation", this.feed.inputOrientation);
   }
 
+  // A field for each, whose row is in Pinna's table of settings.
+  setChoices(choices) {
+    this.choices = choices;
+    const make = (kind, values, ...children) => {
+      const made = Object.assign(document.createElement(kind), values);
+      made.append(...children);
+      return made;
+    };
+    element("choices").replaceChildren(...choices.map(({ key, title, unit, steps }) => make("div", { className: "field" },
+      make("label", { htmlFor: key, textContent: title }),
+      make("select", { id: key }, ...steps.map((step) => new Option(step ? `${step} ${unit}` : "off", step || "off"))),
+      make("p", { className: "refusal", id: `${key}-refusal`, role: "alert" }))));
+    for (const { key } of choices) this.onSelect(key, (value) => this.setFeed(key, value));
+    this.show();
+  }
+
   setPresets(names) {
     element("preset").replaceChildren(...(names || []).map((name) => new Option(name, name)));
     element("preset").value = this.status().preset;
@@ -299,7 +313,7 @@ export class Controls {
       element("gain-value").textContent = `${Math.round(feed.gainDB * 10) / 10} dB`;
     }
     slider.setAttribute("aria-valuetext", element("gain-value").textContent);
-    this.select("high-pass", feed.highPassHz === undefined ? "off" : String(feed.highPassHz), (value) => `${value} Hz`);
+    for (const { key, json, unit } of this.choices) this.select(key, String(feed[json] ?? "off"), (value) => `${value} ${unit}`);
     element("mute").setAttribute("aria-checked", String(feed.muted));
     this.write("mute", feed.muted ? "Muted" : "Mute");
     const own = feed.outputs.map(({ name }) => name);
@@ -317,7 +331,6 @@ export class Controls {
     this.showLock();
     this.select("output", status.output.choice);
     this.select("listen", status.listening ?? "off");
-    this.select("adapt", String(status.adaptation ?? "off"));
     this.write("adapt-state", status.adaptationText ?? "");
     element("record-raw").disabled = this.isRecording;
     element("record").classList.toggle("stop", this.isRecording);
@@ -380,8 +393,8 @@ export class Controls {
         lock(input, feedReason || input.dataset.own, feedReason && "lock");
       }
     }
-    for (const id of ["gain", "high-pass", "mute", ...Object.values(GROUPS).flat()]) lock(element(id), feedReason, "lock");
-    for (const input of [...["listen", "output", "adapt", "feed-remove", "preset"].map(element),
+    for (const id of ["gain", "mute", ...this.choices.map(({ key }) => key), ...Object.values(GROUPS).flat()]) lock(element(id), feedReason, "lock");
+    for (const input of [...["listen", "output", "feed-remove", "preset"].map(element),
       ...document.querySelectorAll("#feed-add-form :is(input, select, button), #preset-form button")]) lock(input, reason, "lock");
     const idle = this.isRecording ? "" : "A title and markers belong to a take: start one first.";
     for (const id of ["title", "marker"]) {

@@ -205,6 +205,10 @@ async function loadInputs() {
   try { controls.setInputs((await getJSON("/inputs")).inputs); } catch (error) { setText("pattern-refusal", error.message); }
 }
 
+async function loadChoices() {
+  try { controls.setChoices(await getJSON("/settings")); } catch (error) { setText("feed-state", error.message); }
+}
+
 async function loadPresets() {
   try { controls.setPresets((await getJSON("/presets")).presets); } catch (error) { setText("preset-refusal", error.message); }
 }
@@ -300,4 +304,5 @@ addEventListener("resize", redraw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 
 takes.load();
+loadChoices();
 connect();

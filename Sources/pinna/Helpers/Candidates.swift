@@ -4,6 +4,7 @@ import Presets
 import Processor
 import Realtime
 import Recording
+import Settings
 
 /// Candidates for shell completion. The scripts of `Shell` request them with `pinna --complete WORD…`.
 enum Candidates {

@@ -2,6 +2,7 @@ import Control
 import Glibc
 import Messages
 import Plots
+import Settings
 import Text
 import Threads
 

@@ -4,6 +4,7 @@ import Glibc
 import JackClient
 import JackTools
 import Messages
+import Settings
 import Text
 import Threads
 

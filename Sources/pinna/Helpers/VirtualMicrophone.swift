@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import JackClient
 import Messages
+import Settings
 import Text
 import Threads
 

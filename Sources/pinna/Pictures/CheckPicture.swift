@@ -5,6 +5,7 @@ import Glibc
 import GuidedCheck
 import Messages
 import Plots
+import Settings
 import Text
 
 /// The results of a check as a picture: per case the listener from above, where each voice should be and where it came

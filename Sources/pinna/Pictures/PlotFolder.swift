@@ -9,6 +9,7 @@ import HeadResponses
 import Messages
 import Plots
 import Rendering
+import Settings
 
 /// File formats of plots.
 enum PlotFormat: String, NamedWord {

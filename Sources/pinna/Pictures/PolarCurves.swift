@@ -5,6 +5,7 @@ import FilterDesign
 import Glibc
 import HeadResponses
 import Messages
+import Settings
 import Threads
 import WebPage
 
@@ -41,7 +42,7 @@ final class PolarCurves: Sendable {
     let key = Key(
       device: running.device, without: Set(status.fallback?.without ?? []),
       sampleRate: status.sampleRate > 0 ? status.sampleRate : 48_000,
-      selection: running.feed.feed.selection)
+      selection: running.feed.selection)
     if let text = kept.withLock({ $0[key] }) { return text }
     return try computation.withLock { _ in
       if let text = kept.withLock({ $0[key] }) { return text }

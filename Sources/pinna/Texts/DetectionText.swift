@@ -1,6 +1,7 @@
 import Acoustics
 import Detection
 import Messages
+import Settings
 import Text
 
 extension [DetectedCard] {
@@ -132,7 +133,7 @@ extension Result<[CaptureClient], any Error> {
   /// What `pinna detect` prints about the graph.
   package var text: String {
     switch self {
-    case .failure(let error): "JACK: \(Messages.Failure(error).description)"
+    case .failure(let error): "JACK: \(Settings.Failure(error).description)"
     case .success(let clients) where clients.isEmpty: "JACK: the graph has no physical capture ports"
     case .success(let clients):
       clients.map { client in

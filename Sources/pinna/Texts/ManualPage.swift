@@ -1,5 +1,6 @@
 import Glibc
 import Messages
+import Settings
 import Text
 
 /// The manual page `pinna(1)` in roff, generated from the same definitions as `--help`.

@@ -1,41 +1,29 @@
 import Acoustics
 import Messages
+import Settings
 import Text
 
-/// The setting in force, which a status and the answer to a change have in common.
-package protocol SettingReport: PoseReport {
-  var preset: String { get }
-  var dataSource: String { get }
-  var polarPattern: PolarPattern { get }
-  var inputOrientation: InputOrientation { get }
-  /// Nil for the data source's forward.
-  var look: Look? { get }
-  /// Nil for mono patterns.
-  var layout: StereoLayout? { get }
-  var gainDB: Double { get }
-  /// Nil if the high-pass is off.
-  var highPassHz: Double? { get }
-  /// Nil if no filters follow the sound.
-  var adaptation: Double? { get }
-  var muted: Bool { get }
-  /// Nil if the selection is heard, rather than one microphone.
-  var listening: String? { get }
-}
-
-extension SettingReport {
+extension FeedSetting {
   /// One line: the selection, and where left and right are.
-  fileprivate var settingText: String {
-    var text = "\(preset): \(dataSource), \(polarPattern.phrase)"
-    if let look { text += " at \(look)" }
+  /// - Parameters:
+  ///   - layout: nil for mono patterns.
+  ///   - listening: nil if the selection is heard, rather than one microphone.
+  ///   - tracker: the pose that comes in; nil for none.
+  fileprivate func text(
+    preset: String, _ layout: StereoLayout?, listening: String?, _ tracker: StatusFields.TrackerReport? = nil
+  ) -> String {
+    var text = "\(preset): \(selection.dataSource), \(selection.polarPattern.phrase)"
+    if let look = selection.look { text += " at \(look)" }
+    let isStereo = selection.polarPattern == .stereo
     if let listening {
       text += "; only the microphone \(listening) is heard"
     } else if let layout {
-      text += ", \(inputOrientation.rawValue)" + (polarPattern == .stereo ? "; " + layout.text : "")
+      text += ", \(selection.inputOrientation.rawValue)" + (isStereo ? "; " + layout.text : "")
     }
-    text += poseText
-    if gainDB != 0 { text += String(format: ", %+g dB", gainDB) }
-    if let highPassHz { text += String(format: ", high-pass %g Hz", highPassHz) }
-    if let adaptation, polarPattern == .stereo { text += String(format: ", adapting %g", adaptation) }
+    text += selection.poseText(with: tracker)
+    if gain.value != 0 { text += String(format: ", %+g dB", gain.value) }
+    if let corner = highPass.frequency { text += String(format: ", high-pass %g Hz", corner.value) }
+    if adaptation > 0, isStereo { text += String(format: ", adapting %g", adaptation) }
     return muted ? text + ", muted" : text
   }
 }
@@ -49,10 +37,15 @@ extension StereoLayout {
   }
 }
 
-extension ChangeReport: SettingReport {
+extension ChangeReport {
   /// The setting in force. If the request is deferred, the reason precedes it.
   package var text: String {
-    [kept, settingText, weak.map { "weak: " + $0.printable }].compactMap(\.self).joined(separator: "\n")
+    [self.kept, settingText, self.weak.map { "weak: " + $0.printable }].compactMap(\.self).joined(
+      separator: "\n")
+  }
+
+  private var settingText: String {
+    first.text(preset: self.preset, self.layout, listening: self.listening)
   }
 }
 
@@ -67,21 +60,46 @@ extension CancelAnswer {
   package var text: String { "cancelled: \(cancelled)" }
 }
 
-extension StatusReport: SettingReport {
+extension StatusReport {
   package var text: String {
-    let graph = [serverText, abandonedText, silence.map { "nothing is heard: " + $0.printable }, midiText]
+    let setting = first.text(
+      preset: self.preset, self.layout, listening: self.listening, self.tracker)
+    let weak = self.weak.map { ["weak: " + $0.printable] } ?? []
+    let feeds = (self.feeds ?? []).map { "feed " + $0.text(with: self.tracker) }
+    let more = [trackerText, designText, adaptationLine, talkersLine].compactMap(\.self)
     let lines =
-      ["\(stateText); \(settingText)"] + (weak.map { ["weak: " + $0.printable] } ?? []) + [engineText]
-      + graph.compactMap(\.self)
-    return
-      (lines + (feeds ?? []).map { "feed " + $0.text(with: tracker) } + levelLines + fallbackLines
-      + warnings.map { "warning: " + $0.printable } + takeLines
-      + changeLines + [trackerText, designText, adaptationLine, talkersLine].compactMap(\.self)
-      + routeLines)
-      .joined(separator: "\n")
+      ["\(second.stateText); \(setting)"] + weak + second.graphLines + feeds + second.levelLines
+      + second.fallbackLines + self.warnings.map { "warning: " + $0.printable } + second.takeLines
+      + second.changeLines + more + routeLines
+    return lines.joined(separator: "\n")
   }
 
-  private var stateText: String {
+  /// The route in the format of the seeds' report.
+  private var routeLines: [String] {
+    [
+      "Port: \(self.input.portType.title)", "Name: \(self.selection.dataSource)",
+      "Polar Pattern: \(self.selection.polarPattern.title)",
+    ]
+  }
+
+  /// A drawing of the device as it is held, with left and right at their edges.
+  package var picture: String {
+    guard let layout = self.layout else { return "no picture: a mono pattern has no left and right" }
+    guard layout.sides == nil else {
+      return "no picture: left and right are not named after edges on this device; " + layout.text
+    }
+    return layout.picture(held: self.selection.inputOrientation).joined(separator: "\n")
+  }
+}
+
+extension StatusFields {
+  fileprivate var graphLines: [String] {
+    [engineText]
+      + [serverText, abandonedText, silence.map { "nothing is heard: " + $0.printable }, midiText]
+      .compactMap(\.self)
+  }
+
+  fileprivate var stateText: String {
     if take?.fault != nil { return "recording, but nothing is written to disk any more" }
     if take?.loss != nil { return "recording, but its files were removed" }
     return switch state {
@@ -124,7 +142,7 @@ extension StatusReport: SettingReport {
       "MIDI from \(sources): \(bank), \("controller".counted(midi.controllers))"
   }
 
-  private var levelLines: [String] {
+  fileprivate var levelLines: [String] {
     (levels.microphones + levels.outputs + (levels.feeds ?? [])).map {
       "  " + $0.name.padded(16) + "\(Self.level($0.rmsDB)) rms \(Self.level($0.peakDB)) peak"
     }
@@ -136,7 +154,7 @@ extension StatusReport: SettingReport {
   }
 
   /// The calibration, filters that are not ready yet, the missing microphones, and what replaces them.
-  private var fallbackLines: [String] {
+  fileprivate var fallbackLines: [String] {
     let source = calibratedFrom.map { " in \($0.phrase)" } ?? ""
     var known = calibrated.map { ["calibrated on \($0)\(source)"] } ?? []
     if let ready = preparedFallbacks?.count, ready < microphones {
@@ -160,7 +178,7 @@ extension StatusReport: SettingReport {
   }
 
   /// The playback, the take in progress, the last take, and takes whose files are still being written.
-  private var takeLines: [String] {
+  fileprivate var takeLines: [String] {
     var lines: [String] = []
     if let playback {
       lines.append(
@@ -168,7 +186,8 @@ extension StatusReport: SettingReport {
     }
     if let take {
       let end = take.length.map { " (ends by itself after \(Double($0).clock))" } ?? ""
-      let others = (take.feeds ?? []).filter { $0 != Feed.main } + (take.raw == true ? ["microphones"] : [])
+      let others =
+        (take.feeds ?? []).filter { $0 != FeedSetting.main } + (take.raw == true ? ["microphones"] : [])
       let also = others.isEmpty ? "" : "; also \(others.joined(separator: ", "))"
       lines.append("take: \(take.path.printable), \(take.frames) frames\(end)\(also)")
     }
@@ -181,7 +200,7 @@ extension StatusReport: SettingReport {
     return lines + closingTakes.map { "being written: \($0.printable)" }
   }
 
-  private var changeLines: [String] {
+  fileprivate var changeLines: [String] {
     var lines: [String] = []
     if let change {
       let what = server == .joining ? "designing filters of" : "changing to"
@@ -189,19 +208,5 @@ extension StatusReport: SettingReport {
     }
     if let controller { lines.append("the session \(controller.printable) controls the route") }
     return lines
-  }
-
-  /// The route in the format of the seeds' report.
-  private var routeLines: [String] {
-    ["Port: \(input.portType.title)", "Name: \(dataSource)", "Polar Pattern: \(polarPattern.title)"]
-  }
-
-  /// A drawing of the device as it is held, with left and right at their edges.
-  package var picture: String {
-    guard let layout else { return "no picture: a mono pattern has no left and right" }
-    guard layout.sides == nil else {
-      return "no picture: left and right are not named after edges on this device; " + layout.text
-    }
-    return layout.picture(held: inputOrientation).joined(separator: "\n")
   }
 }

@@ -1,6 +1,7 @@
 import Acoustics
 import AudioFiles
 import Messages
+import Settings
 
 /// Options that say how B-format is written.
 extension Verb {

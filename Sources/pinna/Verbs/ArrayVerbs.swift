@@ -5,6 +5,7 @@ import FoundationEssentials
 import Glibc
 import Messages
 import Presets
+import Settings
 import Text
 
 extension Verb {

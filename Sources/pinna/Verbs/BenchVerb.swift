@@ -2,6 +2,7 @@ import Glibc
 import Messages
 import Presets
 import Realtime
+import Settings
 import Text
 
 extension Verb {

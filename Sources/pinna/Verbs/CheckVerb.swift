@@ -7,6 +7,7 @@ import JackTools
 import LiveCheck
 import Messages
 import Presets
+import Settings
 
 extension Verb {
   static let check = Verb(
@@ -93,7 +94,8 @@ private struct CheckRun {
     given.preset.complainOfPose()
     let selection = try arguments.look(of: given.preset, on: given.device)
     preset = given.preset
-    adaptation = if case .adapt(let strength)? = strength { strength } else { given.preset.adaptation }
+    adaptation =
+      if case .set(_, let value)? = strength { value.number ?? 0 } else { given.preset.main.adaptation }
     // The whole device in the field, one case of it through the filters.
     device = try selection.flatMap { try given.device.ownDevice(of: $0) } ?? given.device
     array = try arguments["--array"].map { try library.device(named: $0) } ?? given.device

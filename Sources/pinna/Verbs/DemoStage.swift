@@ -8,6 +8,7 @@ import Messages
 import Presets
 import Processor
 import Rendering
+import Settings
 import Threads
 
 /// What a demo shows, with and without a server: the scene, where its recordings go, and the results.
@@ -66,7 +67,7 @@ struct DemoStage {
     announce()
     for (n, one) in scene.cases.enumerated() {
       var setting = Setting(preset: preset, device: device)
-      setting.selection = one.selection
+      setting.main.selection = one.selection
       say("  \(n + 1). \(ChangeReport(setting).text)")
     }
     return try show(CheckOutput(scene, inOneRunThrough: sets, of: device), take: nil)

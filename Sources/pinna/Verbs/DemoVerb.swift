@@ -8,6 +8,7 @@ import LiveCheck
 import Messages
 import Presets
 import Processor
+import Settings
 import Text
 import Threads
 

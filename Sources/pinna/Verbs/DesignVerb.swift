@@ -22,7 +22,7 @@ extension Verb {
     let whole = try arguments.withoutMicrophones(arguments.withHRTF(device(given, in: library)))
     let device =
       try arguments.onlyAmbisonics().map {
-        try whole.ambisonics(arguments.preset(of: whole, in: library).selection.with($0, on: whole))
+        try whole.ambisonics(arguments.preset(of: whole, in: library).main.selection.with($0, on: whole))
       } ?? whole
     var rates = try arguments.integers("--sample-rate", in: DesignGrid.sampleRates)
     if rates.isEmpty { rates = [48000] }

@@ -2,6 +2,7 @@ import Acoustics
 import Detection
 import Messages
 import Presets
+import Settings
 import Text
 
 /// Options that say which device a verb is about, and what differs from its file.
@@ -39,7 +40,7 @@ extension Arguments {
   func preset(of device: Device, in library: PresetLibrary) -> Preset {
     guard isAmbisonic, self["--data-source"] == nil else { return Preset(of: device) }
     let named = (try? library.preset(named: device.name)).flatMap {
-      $0.device == device.name ? try? device.dataSource(named: $0.selection.dataSource) : nil
+      $0.device == device.name ? try? device.dataSource(named: $0.main.selection.dataSource) : nil
     }
     let level = device.dataSources.first {
       HeadFrame(forward: $0.forward, orientation: .portrait) != nil
@@ -121,7 +122,7 @@ extension Arguments {
 extension Preset {
   /// Says that a pose does not count, where filters are those without one.
   func complainOfPose() {
-    let posed = [(Feed.main, selection)] + feeds.map { ($0.name, $0.selection) }
+    let posed = ([main] + others).map { ($0.name, $0.selection) }
     let names = posed.filter { $0.1.pose != .none || !$0.1.follows.isEmpty }.map(\.0)
     guard !names.isEmpty else { return }
     Tool.complain(

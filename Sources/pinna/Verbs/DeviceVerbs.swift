@@ -7,6 +7,7 @@ import Manifolds
 import Messages
 import Plots
 import Presets
+import Settings
 import Text
 
 /// Verbs that write and check device files.

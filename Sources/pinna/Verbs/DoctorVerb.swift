@@ -10,6 +10,7 @@ import Messages
 import Presets
 import Processor
 import Recording
+import Settings
 import Text
 
 extension Verb {

@@ -5,6 +5,7 @@ import FoundationEssentials
 import Messages
 import PluginBundles
 import Presets
+import Settings
 import Text
 
 /// `pinna export --to lv2`: bundles for LV2 hosts.

@@ -5,6 +5,7 @@ import FoundationEssentials
 import Glibc
 import Messages
 import Presets
+import Settings
 import Text
 
 /// File formats of exported filter sets.
@@ -76,12 +77,10 @@ extension Verb {
     let all = banks[0]
     try folder.write(last: "filters.json") { scratch in
       guard let program = format.program, let destination else {
-        return try all.write(folder: scratch, feeds: preset.feeds)
+        return try all.write(folder: scratch, feeds: preset.others)
       }
-      let main = Feed(
-        name: "main", selection: preset.selection, gain: preset.gain, highPass: preset.highPass)
       try all.write(
-        configurationsFor: program, of: device, main: main, feeds: preset.feeds, folder: scratch,
+        configurationsFor: program, of: device, main: preset.main, feeds: preset.others, folder: scratch,
         destination: destination, others: Array(banks.dropFirst()))
     }
     let report = ExportReport(
@@ -127,13 +126,13 @@ private struct ExportReport {
   /// exported.
   private var command: String? {
     guard let program = format.program, let absolutePath,
-      (try? device.check(preset.selection)) != nil
+      (try? device.check(preset.main.selection)) != nil
     else {
       return nil
     }
     let name =
-      preset.feeds.isEmpty || !program.takesFeeds
-      ? bank.configurationName(of: preset.selection.filterCase, for: program)
+      preset.others.isEmpty || !program.takesFeeds
+      ? bank.configurationName(of: preset.main.selection.filterCase, for: program)
       : FilterBank.feedsName(for: program)
     let path = name.map { "\(absolutePath)/\($0)" }
     return path.map { program.command(configuration: Shell.word($0)) }
@@ -144,7 +143,7 @@ private struct ExportReport {
       "\(folder): \("case".counted(bank.cases.count)) of \(bank.device) at \(bank.sampleRate) Hz, one WAV each of "
       + "\(bank.tapCount) frames and \(2 * bank.microphones.count) channels, described by filters.json"
       + sampleRates.dropFirst().map { "; one more each for \($0) Hz" }.joined()
-    let names = preset.feeds.map(\.name).joined(separator: ", ")
+    let names = preset.others.map(\.name).joined(separator: ", ")
     let feeds =
       names.isEmpty
       ? nil
@@ -159,7 +158,7 @@ private struct ExportReport {
     }
     let parts: [String?] = [
       written,
-      "with a configuration of \(program.title) beside each; gain \(preset.gain.value) dB, high-pass \(preset.highPass.word)",
+      "with a configuration of \(program.title) beside each; gain \(preset.main.gain.value) dB, high-pass \(preset.main.highPass.word)",
       feeds,
       command.map {
         "start the preset's \(names.isEmpty || !program.takesFeeds ? "case" : "feeds") with: \($0)"
@@ -173,7 +172,7 @@ private struct ExportReport {
       "folder": folder, "device": bank.device, "sampleRate": bank.sampleRate, "sampleRates": sampleRates,
       "cases": bank.cases.count,
       "taps": bank.tapCount, "delayFrames": bank.delayFrames, "format": format.rawValue, "command": command,
-      "feeds": preset.feeds.isEmpty ? nil : preset.feeds.map(\.name),
+      "feeds": preset.others.isEmpty ? nil : preset.others.map(\.name),
     ]
   }
 }

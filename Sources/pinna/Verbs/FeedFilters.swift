@@ -4,6 +4,7 @@ import FilterDesign
 import Messages
 import Presets
 import Rendering
+import Settings
 
 /// The filters of a preset's case and feeds.
 struct FeedFilters {
@@ -13,8 +14,10 @@ struct FeedFilters {
   /// - Throws: `Failure` if the device's filters do not make a feed work, in the words of `feed add`.
   init(of preset: Preset, on device: Device, sampleRate: Int) throws {
     // A case of the device's own that is not offered is no obstacle to the others.
-    let main = try device.ownDevice(of: preset.selection) == nil ? [] : [(Feed.main, preset.selection)]
-    for (name, selection) in main + preset.feeds.map({ ($0.name, $0.selection) }) {
+    let main =
+      try device.ownDevice(of: preset.main.selection) == nil
+      ? [] : [(FeedSetting.main, preset.main.selection)]
+    for (name, selection) in main + preset.others.map({ ($0.name, $0.selection) }) {
       do {
         let own = try device.ownDevice(of: selection)
         let sets = try FilterSets(

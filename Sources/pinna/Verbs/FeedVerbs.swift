@@ -1,5 +1,6 @@
 import Acoustics
 import Messages
+import Settings
 import Text
 
 /// Verbs for the feeds besides `main`.
@@ -15,25 +16,13 @@ extension Verb {
     name: "feed add", operands: ["NAME"],
     summary: "let the running Pinna play another case, on ports of its own",
     options: [
-      Option("--data-source", "NAME", "a data source of the device (default: main's)"),
       Option("--format", "FORMAT", "stereo, mono, or ambix for B-format"),
       Option("--order", "N", "the order of B-format, from 1 to 4 (default: 1)"),
-      Option("--pattern", "PATTERN", "omnidirectional, cardioid …, stereo (default: main's)"),
-      Option("--orientation", "ORIENTATION", "portrait … (default: main's)"),
-      Option("--look", "AZ[,EL]", "where a mono pattern looks, in degrees: see set"),
-      Option("--roll", "DEGREES", "see set (default: main's)"),
-      Option("--yaw", "DEGREES", "see set (default: main's)"),
-      Option("--follow", "WHAT", "see set (default: main's)"),
-      Option("--gain", "DB", "gain in decibels, from -60 to 24 (default: 0)"),
-      Option("--high-pass", "HZ|off", "high-pass of its outputs, from 20 to 400 Hz (default: off)"),
+    ] + settingOptions(SettingKey.ofFeeds, " (default: see set)") + [
       nameOption, jsonOption,
     ]
   ) { arguments in
-    let keys = [
-      "data-source", "format", "order", "pattern", "orientation", "look", "roll", "yaw", "follow", "gain",
-      "high-pass",
-    ]
-    let pairs = keys.flatMap { key in arguments["--" + key].map { [key, $0] } ?? [] }
+    let pairs = arguments.pairs(of: ["format", "order"] + SettingKey.ofFeeds.map(\.rawValue))
     let words = [arguments.operands[0]] + pairs
     // The design of a B-format may take minutes; its progress restarts the limit.
     return try ask(
@@ -49,22 +38,26 @@ extension Verb {
   }
 }
 
-extension FeedReport: PoseReport {
+extension FeedReport {
   /// One line: "anna: Left, cardioid, -3 dB; ports anna".
   var text: String { text(with: nil) }
 
   /// - Parameter tracker: the pose that comes in.
-  func text(with tracker: StatusReport.TrackerReport?) -> String {
-    var text = "\(name): \(dataSource), \(polarPattern.phrase)\(look.map { " at \($0)" } ?? "")"
-    if polarPattern.isOriented { text += ", \(inputOrientation.rawValue)" }
-    text += poseText(with: tracker)
-    if gainDB != 0 { text += String(format: ", %+g dB", gainDB) }
-    if let highPassHz { text += String(format: ", high-pass %g Hz", highPassHz) }
-    if muted { text += ", muted" }
-    text += "; " + (outputs.count == 1 ? "port " : "ports ") + outputs.map(\.name).joined(separator: ", ")
-    if let weak { text += "; weak: " + weak.printable }
-    if let obstacle { return text + "; not heard: " + obstacle.printable }
-    return isHeard ? text : text + "; being prepared"
+  func text(with tracker: StatusFields.TrackerReport?) -> String {
+    let (selection, gain) = (self.selection, self.gain.value)
+    let look = selection.look.map { " at \($0)" } ?? ""
+    var text = "\(self.name): \(selection.dataSource), \(selection.polarPattern.phrase)\(look)"
+    if selection.polarPattern.isOriented { text += ", \(selection.inputOrientation.rawValue)" }
+    text += selection.poseText(with: tracker)
+    if gain != 0 { text += String(format: ", %+g dB", gain) }
+    if let corner = self.highPass.frequency { text += String(format: ", high-pass %g Hz", corner.value) }
+    if self.adaptation > 0 { text += String(format: ", adapting %g", self.adaptation) }
+    if self.muted { text += ", muted" }
+    text +=
+      "; " + (self.outputs.count == 1 ? "port " : "ports ") + self.outputs.map(\.name).joined(separator: ", ")
+    if let weak = self.weak { text += "; weak: " + weak.printable }
+    if let obstacle = self.obstacle { return text + "; not heard: " + obstacle.printable }
+    return self.isHeard ? text : text + "; being prepared"
   }
 }
 

@@ -1,5 +1,6 @@
 import Acoustics
 import Messages
+import Settings
 
 extension Verb {
   static let help = Verb(

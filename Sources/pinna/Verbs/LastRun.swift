@@ -2,6 +2,7 @@ import JackClient
 import Messages
 import Presets
 import Processor
+import Settings
 
 /// What the last `pinna run` of the same name left.
 struct LastRun {

@@ -4,6 +4,7 @@ import Glibc
 import JackClient
 import JackTools
 import Messages
+import Settings
 
 /// Records what the microphones of an array send into the JACK graph.
 struct LiveArraySound {

@@ -4,6 +4,7 @@ import Glibc
 import JackClient
 import JackTools
 import Messages
+import Settings
 
 extension LiveArraySound {
   /// Blocks without a sound after which the next microphone's turn begins: 0.7 s, for taps that come in twos.

@@ -2,6 +2,7 @@ import Acoustics
 import Messages
 import Presets
 import Processor
+import Settings
 
 /// Options that say where a mono pattern looks, for verbs that are about a device's cases.
 extension Verb {
@@ -16,10 +17,10 @@ extension Arguments {
   /// verb is about the device's own cases.
   func look(of preset: Preset, on device: Device) throws -> Selection? {
     var setting = Setting(preset: preset, device: device)
-    let keys = [Change.Key.dataSource, .pattern, .look]
+    let keys = [SettingKey.dataSource, .pattern, .look]
     try setting.apply(
       keys.compactMap { key in try self["--" + key.rawValue].map { try Change(key, $0) } })
-    if setting.selection.effectiveLook != nil { return setting.selection }
+    if setting.main.selection.effectiveLook != nil { return setting.main.selection }
     guard self["--pattern"] == nil, self["--data-source"] == nil else {
       throw Failure(.usage, "--pattern and --data-source belong to a look; give --look, or leave them out")
     }

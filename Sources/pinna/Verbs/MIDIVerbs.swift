@@ -3,6 +3,7 @@ import Control
 import FoundationEssentials
 import Messages
 import Presets
+import Settings
 import Text
 
 extension Verb {
@@ -29,7 +30,7 @@ extension Verb {
     // And what is wrong with the options.
     let described = try controller(LearnAnswer(), target, arguments)
     // And a feed that does not exist.
-    if let feed = arguments["--feed"], !Feed.isMain(feed) {
+    if let feed = arguments["--feed"], !FeedSetting.isMain(feed) {
       let _: FeedAnswer = try answer(arguments, OSCMethod.feedSet, feed)
     }
     // A running Pinna listens as the file says now.

@@ -3,6 +3,7 @@ import ArrayCheck
 import AudioFiles
 import Glibc
 import Messages
+import Settings
 
 /// A sound file with the microphones of a device: one channel per microphone, or all channels of the product. Verbs
 /// that read microphones from a file open it here, and read it part by part.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Messages
 import Monitor
+import Settings
 
 extension Verb {
   static let monitor = Verb(

@@ -2,6 +2,7 @@ import Acoustics
 import Detection
 import Messages
 import Presets
+import Settings
 
 extension Verb {
   /// The device of `pinna device new laptop`: the microphones in this computer's lid, where its firmware says they are, or

@@ -2,6 +2,7 @@ import AudioFiles
 import FoundationEssentials
 import Glibc
 import Messages
+import Settings
 import Text
 
 /// A folder of files that a verb writes: exported filters, plots. It either gets all of them, or no incomplete file

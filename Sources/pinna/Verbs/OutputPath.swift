@@ -4,6 +4,7 @@ import Glibc
 import Messages
 import Processor
 import Recording
+import Settings
 
 /// Standard input and output in place of sound files, WAV in both directions.
 enum StandardStream {

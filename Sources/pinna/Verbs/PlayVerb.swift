@@ -2,6 +2,7 @@ import Glibc
 import Messages
 import Processor
 import Recording
+import Settings
 import Text
 
 extension Verb {

@@ -1,6 +1,7 @@
 import Acoustics
 import Messages
 import Presets
+import Settings
 import Text
 
 /// Verbs that write and check preset files.
@@ -33,10 +34,7 @@ extension Verb {
     }
     let preset = Preset(
       name: name, title: arguments["--title"] ?? status.selectionText, device: device.name,
-      selection: status.allFeeds[0].feed.selection,
-      gain: Decibels(status.gainDB), highPass: status.highPassHz.map { .on(Hertz($0)) } ?? .off,
-      adaptation: status.adaptation ?? 0,
-      feeds: (status.feeds ?? []).map(\.feed),
+      main: status.first, others: (status.feeds ?? []).map(\.first),
       connections: arguments.has("--connections") ? status.presetConnections : [])
     let text = PresetFile.text(of: preset)
     // A title that cannot be read back must not replace a good file.
@@ -91,19 +89,20 @@ extension Verb {
 extension Preset {
   /// "phone5, Back, stereo, portrait"
   fileprivate var text: String {
-    "\(device), \(selection.dataSource), \(selection.polarPattern.rawValue), \(selection.inputOrientation.rawValue)"
+    "\(device), \(main.selection.dataSource), \(main.selection.polarPattern.rawValue), \(main.selection.inputOrientation.rawValue)"
   }
 }
 
 extension StatusReport {
   /// "phone5: Back, stereo, portrait"
   fileprivate var selectionText: String {
-    let orientation = polarPattern.isOriented ? ", \(inputOrientation.rawValue)" : ""
-    return "\(device): \(dataSource), \(polarPattern.rawValue)\(orientation)"
+    let selection = self.selection
+    let orientation = selection.polarPattern.isOriented ? ", \(selection.inputOrientation.rawValue)" : ""
+    return "\(self.device): \(selection.dataSource), \(selection.polarPattern.rawValue)\(orientation)"
   }
 
   /// The connections of all own ports.
-  fileprivate var presetConnections: [Preset.Connection] {
-    (connections ?? []).flatMap { own in own.peers.map { Preset.Connection(port: own.port, peer: $0) } }
+  fileprivate var presetConnections: [Setting.Connection] {
+    (self.connections ?? []).flatMap { own in own.peers.map { Setting.Connection(port: own.port, peer: $0) } }
   }
 }

@@ -51,10 +51,10 @@ extension Verb {
       Tool.say(
         json: ([
           "name": preset.name, "title": preset.title, "device": preset.device,
-          "dataSource": preset.selection.dataSource, "polarPattern": preset.selection.polarPattern,
-          "inputOrientation": preset.selection.inputOrientation, "gainDB": preset.gain.value,
-          "highPassHz": preset.highPass.frequency?.value,
-          "adaptation": preset.adaptation > 0 ? preset.adaptation : nil,
+          "dataSource": preset.main.selection.dataSource, "polarPattern": preset.main.selection.polarPattern,
+          "inputOrientation": preset.main.selection.inputOrientation, "gainDB": preset.main.gain.value,
+          "highPassHz": preset.main.highPass.frequency?.value,
+          "adaptation": preset.main.adaptation > 0 ? preset.main.adaptation : nil,
           "path": try library.path(ofPreset: preset.name),
         ] as JSONObject).text)
     }

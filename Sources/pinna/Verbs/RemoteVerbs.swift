@@ -2,6 +2,7 @@ import Acoustics
 import Glibc
 import Messages
 import Processor
+import Settings
 
 /// Verbs that send a request to a running Pinna and print its answer.
 extension Verb {
@@ -88,40 +89,23 @@ extension Verb {
     name: "set",
     summary: "change input, data source, polar pattern, orientation, gain …; all options form one change",
     options: [
-      Option("--feed", "NAME", "change this feed (default: main)"),
-      Option("--input", "UID", "an input; to list them, run: pinna inputs"),
-      Option("--data-source", "NAME", "a data source of the device; to list them, run: pinna inputs"),
-      Option("--pattern", "PATTERN", "omnidirectional, subcardioid, cardioid …, stereo"),
-      Option("--orientation", "ORIENTATION", "portrait, portraitUpsideDown, landscapeLeft, landscapeRight"),
-      Option(
-        "--look", "AZ[,EL]|off",
-        "where a mono pattern looks: degrees from the data source's forward, left and up positive"),
-      Option("--roll", "DEGREES", "how the device rolls: stereo and B-format stay level"),
-      Option("--yaw", "DEGREES", "where the listener of stereo and B-format turns; left is positive"),
-      Option(
-        "--follow", "WHAT",
-        "roll, yaw, look: what follows a head tracker; talker: the look follows who speaks; or off"),
+      Option("--feed", "NAME", "change this feed (default: main)")
+    ] + settingOptions(SettingKey.allCases) + [
       Option("--centre", nil, "alone, also during takes: the head tracker's present pose is straight ahead"),
       Option(
         "--nod", nil, "alone, after --centre, while the wearer looks down: learns how the tracker is mounted"),
       Option("--turn", nil, "the same, while the wearer looks to the left"),
-      Option("--gain", "DB", "gain in decibels, from -60 to 24"),
-      Option("--high-pass", "HZ|off", "high-pass of the outputs against wind and rumble, from 20 to 400 Hz"),
-      adaptOption,
-      Option("--mute", "on|off", "fade the outputs out, or in again"),
-      Option("--output", "OUTPUT", "where sound goes: standard, none, speaker (the monitor ports), override"),
-      Option("--listen", "MICROPHONE|off", "play one microphone alone, outside takes"),
       nameOption, jsonOption,
     ]
   ) { arguments in
-    let keys = Change.Key.allCases.map(\.rawValue)
-    let pairs = keys.flatMap { key in arguments["--" + key].map { [key, $0] } ?? [] }
+    let keys = SettingKey.allCases.map(\.rawValue)
+    let pairs = arguments.pairs(of: keys)
     let steps = ["centre", "nod", "turn"].filter { arguments.has("--" + $0) }
     if let step = steps.first {
       guard pairs.isEmpty, steps.count == 1 else {
         throw Failure(.usage, "--\(step) is about the head tracker, not a change; give it alone")
       }
-      return try ask(arguments, OSCMessage("/pinna/pose/\(step)"), \StatusReport.TrackerReport.text)
+      return try ask(arguments, OSCMessage("/pinna/pose/\(step)"), \StatusFields.TrackerReport.text)
     }
     guard !pairs.isEmpty else {
       throw Failure(
@@ -130,7 +114,7 @@ extension Verb {
     // What no Pinna would accept is said whether one is running or not.
     do { _ = try Change.list(pairs[...]) } catch { throw Failure(.usage, "\(error)") }
     let words = pairs.map { OSCMessage.Argument.string($0) }
-    if let feed = arguments["--feed"], !Feed.isMain(feed) {
+    if let feed = arguments["--feed"], !FeedSetting.isMain(feed) {
       return try ask(
         arguments, OSCMessage(OSCMethod.feedSet, [.string(feed)] + words), seconds: 120, \FeedAnswer.text)
     }

@@ -4,17 +4,18 @@ import Presets
 import Processor
 import Recording
 import Rendering
+import Settings
 
 /// The feeds of `render --feeds`, as presets name them; the file may be a preset.
 enum FeedsFile {
   /// - Returns: the feeds besides main, in the order of the file.
   /// - Throws: `DescriptionError` for an error in the file.
-  static func read(_ path: String, main: Setting) throws -> [Feed] {
+  static func read(_ path: String, main: Setting) throws -> [FeedSetting] {
     let file = try YAMLReader(path: path)
     guard let feeds = try file.entries().first(where: { $0.key == "feeds" })?.value else {
       throw file.failure("has no key \"feeds\"; add it, with a line for each feed")
     }
-    return try feeds.feeds(of: main.device, main: main.selection)
+    return try feeds.feeds(of: main.device, main: main.main)
   }
 }
 
@@ -25,9 +26,7 @@ enum FeedsFile {
 /// - {at: 4, orientation: landscapeLeft}
 /// ```
 enum AutomationFile {
-  private static let keys: [Change.Key] = [
-    .dataSource, .pattern, .orientation, .look, .roll, .yaw, .gain, .highPass, .adapt, .mute,
-  ]
+  private static let keys = SettingKey.ofFeeds.filter { $0 != .follow }
 
   /// The settings from each frame on. A time in seconds becomes the nearest frame.
   /// - Parameter start: what is set before them. Changes at 0 s replace it.
@@ -48,7 +47,9 @@ enum AutomationFile {
         guard let value = fields.optional(key.rawValue) else { continue }
         do {
           let change: Change =
-            if key == .look, let list = try? value.list(), list.count == 2 { .look(try value.look()) } else {
+            if key == .look, let list = try? value.list(), list.count == 2 {
+              .set(key, .look(try value.look()))
+            } else {
               try Change(key, value.string())
             }
           try setting.apply([change])
@@ -56,7 +57,7 @@ enum AutomationFile {
           throw error
         } catch { throw value.failure("cannot be used: \(error)") }
       }
-      do { try setting.device.check(setting.selection) } catch {
+      do { try setting.device.check(setting.main.selection) } catch {
         throw entry.failure("is not possible: \(error)")
       }
       if frame == 0 { start = setting } else { changes.append((frame, setting)) }

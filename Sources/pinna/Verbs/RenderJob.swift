@@ -2,6 +2,7 @@ import CFiles
 import FoundationEssentials
 import Glibc
 import Messages
+import Settings
 import Text
 import Threads
 

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import Messages
 import Recording
+import Settings
 import Text
 
 /// The takes that `pinna render --takes` is to render, and where to.

@@ -9,9 +9,13 @@ import Presets
 import Processor
 import Realtime
 import Rendering
+import Settings
 import Text
 
 extension Verb {
+  /// What follows a pose has none to follow in a file, and what is muted is not worth a file.
+  private static let renderKeys = SettingKey.ofFeeds.filter { ![.follow, .mute].contains($0) }
+
   static let render = Verb(
     name: "render", operands: ["MICS.wav", "[OUT.wav]"],
     many: ("--takes", "--takes FOLDER [FOLDER …] --into DIR"), takesStandardStreams: true,
@@ -19,22 +23,17 @@ extension Verb {
       "do offline what run does: microphone signals from one file, or those of a take, to left and right or B-format in another, .wav, .flac or .opus, B-format also .caf or .amb; - is standard input or output, WAV",
     options: [
       Option("--preset", "NAME", "preset (default: what a take was recorded with, or phone5)"), deviceOption,
-      Option("--data-source", "NAME", "data source (default: the preset's)"),
-      Option("--pattern", "PATTERN", "polar pattern (default: the preset's)"),
-      Option("--orientation", "ORIENTATION", "input orientation (default: the preset's)"),
-      Option("--look", "AZ[,EL]|off", "where a mono pattern looks, in degrees, as for set"),
-      Option("--roll", "DEGREES", "how the device rolls, as for set (default: the preset's)"),
-      Option("--yaw", "DEGREES", "where the listener turns, as for set (default: the preset's)"),
+    ] + settingOptions(renderKeys, " (default: the preset's)") + [
       Option(
         "--format", "FORMAT",
         "\(Arguments.ambix): B-format instead of the pattern; float, flac, opus: of the files of --into, as record start has it"
       ), orderOption,
       normalisationOption,
-      Option("--gain", "DB", "gain in decibels, from -60 to 24 (default: the preset's)"),
-      Option("--high-pass", "HZ|off", "high-pass of the outputs, from 20 to 400 Hz (default: the preset's)"),
-      adaptOption,
       Option("--feed", "NAME", "the feed of a take to render (default: that of the given file, or main)"),
-      Option("--feeds", "FILE", "render main and the feeds of this YAML file, into the folder of --into"),
+      Option(
+        "--feeds", "NAMES|FILE",
+        "into the folder of --into: of a take these feeds, with commas, or all; else main and the feeds of this YAML file"
+      ),
       Option(
         "--into", "DIR",
         "write DIR/NAME.wav for each feed: those of --feeds, or of the take; with --takes, the folder of the outputs"
@@ -64,7 +63,7 @@ extension Verb {
     for feed in named {
       try OutputPath.check(
         feed.path, against: source, isAmbisonic: feed.ambisonics != nil, replacing: replaces)
-      try device.check(feed.setting.selection)
+      try device.check(feed.setting.main.selection)
     }
     let isRecordedArray = take != nil && !arguments.has("--preset") && !arguments.has("--device")
     try take?.check(device, recordedIn: isRecordedArray ? .standard : nil)
@@ -83,7 +82,7 @@ extension Verb {
     }
     for feed in named {
       let settings = [feed.setting] + automation.map(\.setting)
-      let channels = settings.map(\.selection.polarPattern.outputs).max() ?? 1
+      let channels = settings.map(\.main.selection.polarPattern.outputs).max() ?? 1
       try OutputPath.check(
         feed.path, channels: channels, sampleRate: rate, isAmbisonic: feed.ambisonics != nil)
     }
@@ -91,10 +90,10 @@ extension Verb {
       try FilterSets(device: device, sampleRate: rate, progress: WorkProgress.designing(device.name))
     }
     // What is designed on demand, alone, needs none of the device's own filters.
-    let own = try named.map { try device.ownDevice(of: $0.setting.selection) }
+    let own = try named.map { try device.ownDevice(of: $0.setting.main.selection) }
     let isAlone =
       named.count == 1 && automation.isEmpty && take?.sidecar.turns == nil
-      && named[0].setting.selection.pose == .none
+      && named[0].setting.main.selection.pose == .none
     let alone = isAlone ? own[0] : nil
     let sets = try designed(alone ?? device)
     var onDemand = FilterChoice()
@@ -122,11 +121,11 @@ extension Verb {
     }
     var fallbacks: [Set<String>: FilterSets] = [:]
     let feeds = try named.indices.map { n in
-      var feed = FilterSets.Feed(named[n].setting.play)
-      feed.changes = automation.map { (start.frames + engineFrames(before: $0.frame), $0.setting.play) }
+      var feed = FilterSets.Feed(named[n].setting.main)
+      feed.changes = automation.map { (start.frames + engineFrames(before: $0.frame), $0.setting.main) }
       if let take {
         feed.substitutions = try take.substitutions(
-          of: named[n].recorded, named[n].setting.selection, device, sampleRate: rate, start, &fallbacks)
+          of: named[n].recorded, named[n].setting.main.selection, device, sampleRate: rate, start, &fallbacks)
       }
       for selection in [feed.play.selection] + feed.changes.map(\.play.selection) {
         for missing in [[]] + feed.substitutions.map(\.missing) { try demand(selection, without: missing) }
@@ -181,7 +180,8 @@ extension Verb {
         json: [
           "output": named[0].path, "frames": sound.frames, "channels": sound.channels, "sampleRate": rate,
           "peak": Double(sound.peak), "remarks": remarks,
-        ] + (named[0].ambisonics?.json(named[0].setting.selection) ?? [:]), text: named[0].sentence(of: sound)
+        ] + (named[0].ambisonics?.json(named[0].setting.main.selection) ?? [:]),
+        text: named[0].sentence(of: sound)
       )
       return .done
     }
@@ -262,7 +262,7 @@ extension Verb {
       self.name = name
       self.recorded = recorded
       self.isAsRecorded = isAsRecorded
-      let order = setting.selection.polarPattern.ambisonicsOrder
+      let order = setting.main.selection.polarPattern.ambisonicsOrder
       ambisonics = try order.map { try arguments.ambisonicFormat(order: $0, path: path) }
     }
 
@@ -272,10 +272,10 @@ extension Verb {
         let names = ambisonics.channels.map {
           $0.number < 4 ? ["W", "Y", "Z", "X"][$0.number] : "\($0.number)"
         }
-        return names.map { Feed.isMain(name) ? $0 : "\(name) \($0)" }
+        return names.map { FeedSetting.isMain(name) ? $0 : "\(name) \($0)" }
       }
       guard count == 2 else { return [name] }
-      return ["left", "right"].map { Feed.isMain(name) ? $0 : "\(name) \($0)" }
+      return ["left", "right"].map { FeedSetting.isMain(name) ? $0 : "\(name) \($0)" }
     }
 
     /// What was written, for people.
@@ -287,12 +287,7 @@ extension Verb {
   private static func feeds(
     _ arguments: Arguments, of take: TakeMicrophones?, _ pipe: AudioFileReader?, in library: PresetLibrary
   ) throws -> [NamedFeed] {
-    let changes = try [
-      Change.Key.dataSource, .pattern, .orientation, .look, .roll, .yaw, .gain, .highPass, .adapt,
-    ].compactMap {
-      key in
-      try arguments["--" + key.rawValue].map { try Change(key, $0) }
-    }
+    let changes = try Change.list(arguments.pairs(of: renderKeys.map(\.rawValue))[...])
     let ambisonics = try arguments.ambisonics()
     let ending = try arguments.soundEnding()
     if ambisonics != nil, arguments.has("--pattern") {
@@ -308,16 +303,17 @@ extension Verb {
       var setting = try setting(arguments, of: take, feed: feed, pipe, in: library)
       try setting.apply(changes)
       if let ambisonics {
-        setting.selection = setting.selection.with(ambisonics, on: setting.device)
+        setting.main.selection = setting.main.selection.with(ambisonics, on: setting.device)
         try setting.apply(changes.filter { $0.key == .orientation })
       }
       // Who asks for something else wants to hear it.
       let isOther = !changes.isEmpty || ambisonics != nil
-      if isOther { try setting.apply([.mute(false)]) }
+      if isOther { setting.main.muted = false }
       // A pose that is given takes the place of those that the take followed.
-      if arguments.has("--roll") || arguments.has("--yaw") { try setting.apply([.follow([])]) }
+      if arguments.has("--roll") || arguments.has("--yaw") { setting.main.selection.follows = [] }
       return try NamedFeed(
-        path, setting, arguments, name: feed ?? Feed.main, recorded: feed, isAsRecorded: isOfTake && !isOther)
+        path, setting, arguments, name: feed ?? FeedSetting.main, recorded: feed,
+        isAsRecorded: isOfTake && !isOther)
     }
     guard let folder = arguments["--into"] else {
       let name = try arguments["--feed"] ?? (isOfTake ? take?.feedOfFile() : take?.feed)
@@ -327,15 +323,19 @@ extension Verb {
           "--feed names a feed of a take whose microphones were recorded; \(arguments.operands[0]) is of none"
         )
       }
-      return [try recorded(name.map(Feed.isMain) ?? true ? nil : name, path: arguments.operands[1])]
+      return [try recorded(name.map(FeedSetting.isMain) ?? true ? nil : name, path: arguments.operands[1])]
     }
-    if let file = arguments["--feeds"] {
+    func all(_ names: [String?]) throws -> [NamedFeed] {
+      try names.map { try recorded($0, path: "\(folder)/\($0 ?? FeedSetting.main).\(ending)") }
+    }
+    if let given = arguments["--feeds"] {
+      if isOfTake, let take, let names = try take.feeds(named: given) { return try all(names) }
+      let file = given
       let main = try recorded(nil, path: "\(folder)/main.\(ending)")
       return [main]
         + (try FeedsFile.read(file, main: main.setting).map { feed in
           var setting = main.setting
-          setting.selection = feed.selection
-          try setting.apply([.gain(feed.gain), .highPass(feed.highPass), .mute(false)])
+          setting.main = feed.named(FeedSetting.main)
           return try NamedFeed("\(folder)/\(feed.name).\(ending)", setting, arguments, name: feed.name)
         })
     }
@@ -343,7 +343,7 @@ extension Verb {
       throw Failure(
         .usage, "--into alone renders the feeds of a take; name the feeds to render in a file with --feeds")
     }
-    return try take.sidecar.feedNames.map { try recorded($0, path: "\(folder)/\($0 ?? "main").\(ending)") }
+    return try all(take.sidecar.feedNames)
   }
 
   /// What to render with: the preset or device that is given, or else what a take was recorded with.
@@ -361,12 +361,5 @@ extension Verb {
     }
     let (preset, device) = try arguments.presetAndDevice(in: library)
     return Setting(preset: preset, device: try adapt(device))
-  }
-}
-
-extension Setting {
-  fileprivate var play: FilterSets.Play {
-    FilterSets.Play(
-      selection, amplitude: muted ? 0 : Float(gain.amplitude), highPass: highPass, adaptation: adaptation)
   }
 }

@@ -2,6 +2,7 @@ import AudioFiles
 import Glibc
 import JackTools
 import Messages
+import Settings
 import Text
 
 /// What `pinna render` writes, part by part.

@@ -7,6 +7,7 @@ import Manifolds
 import Messages
 import Presets
 import Processor
+import Settings
 import Text
 
 extension Verb {
@@ -58,7 +59,7 @@ extension Verb {
       guard arguments["--look"] == nil else {
         throw Failure(.usage, "--look is of mono patterns, and --format ambix of B-format; give one")
       }
-      measured = try measured.ambisonics(preset.selection.with(ambisonics, on: measured))
+      measured = try measured.ambisonics(preset.main.selection.with(ambisonics, on: measured))
     } else if let selection = try arguments.look(of: preset, on: measured) {
       look = selection.look
       measured = try measured.ownDevice(of: selection) ?? measured
@@ -70,7 +71,7 @@ extension Verb {
       distance: try arguments.integer("--distance", in: 20...500).map { Double($0) / 100 })
     let written = try folder?.write(measurement) ?? []
     var measuredReport = measurement.report
-    if !preset.feeds.isEmpty {
+    if !preset.others.isEmpty {
       measuredReport.feeds = preset.feedRemarks(
         measurement.report.cases.filter(\.supported).map(\.filterCase), on: device)
     }
@@ -104,10 +105,10 @@ extension Verb {
     }
     var setting = Setting(preset: preset, device: device)
     try setting.apply(
-      [Change.Key.dataSource, .pattern].compactMap { key in
+      [SettingKey.dataSource, .pattern].compactMap { key in
         try arguments["--" + key.rawValue].map { try Change(key, $0) }
-      } + [.look(Look(azimuth: 0)!)])
-    let selection = setting.selection
+      } + [.set(.look, .look(.ahead))])
+    let selection = setting.main.selection
     let source = try device.dataSource(named: selection.dataSource)
     let looks = LookFigures.looks(of: source, on: device, selection.inputOrientation)
     let show = WorkProgress.show("designing \("look".counted(looks.count)) of \(device.name)")

@@ -7,6 +7,7 @@ import JackWorld
 import Messages
 import Presets
 import Processor
+import Settings
 import Text
 import Threads
 import WebPage

@@ -5,6 +5,7 @@ import JackClient
 import JackTools
 import Messages
 import Presets
+import Settings
 import Simulation
 
 extension Verb {

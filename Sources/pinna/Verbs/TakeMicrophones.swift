@@ -7,6 +7,7 @@ import Processor
 import Realtime
 import Recording
 import Rendering
+import Settings
 
 /// The take that a file belongs to, by the sidecar beside it: whose take it is, its microphones, what they heard before
 /// the file's first frame, and the filters that replaced those of all microphones while some failed.
@@ -48,6 +49,20 @@ struct TakeMicrophones {
       .usage,
       "the take of \(path) has the feeds \(recorded.compactMap(\.self).joined(separator: ", ")), and main was not "
         + "recorded; name one with --feed, or render all with --into DIR")
+  }
+
+  /// The feeds that `--feeds` names, as `record start` has it: all, or names with commas. Nil for main.
+  /// - Returns: nil if it is a file's name.
+  func feeds(named text: String) throws -> [String?]? {
+    let recorded = sidecar.feedNames
+    if text.lowercased() == "all" { return recorded }
+    let chosen = text.listed.map { name in
+      recorded.first { ($0 ?? FeedSetting.main).lowercased() == name.lowercased() }
+    }
+    if chosen.allSatisfy({ $0 != nil }) { return recorded.filter { chosen.contains($0) } }
+    guard access(text, F_OK) != 0 else { return nil }
+    let unknown = zip(text.listed, chosen).first { $0.1 == nil }?.0 ?? text
+    throw UnknownWord(kind: "feed", word: unknown, choices: recorded.map { $0 ?? FeedSetting.main } + ["all"])
   }
 
   /// The mark of what these microphones are rendered to.
@@ -139,39 +154,16 @@ struct TakeMicrophones {
   /// What was set for a feed.
   /// - Parameter feed: its name; nil for `main`.
   private func changes(of feed: String?) throws -> [Change] {
-    let main = sidecar.setup
-    guard let feed else {
-      return try [
-        .pattern(PolarPattern(word: main.polarPattern)), .mute(main.muted), .adapt(main.adaptation ?? 0),
-      ]
-        + changes(
-          main.dataSource, main.inputOrientation, main.look, (main.roll, main.yaw, main.follow), main.gainDB,
-          main.highPassHz)
-    }
+    guard let feed else { return try sidecar.setup.first.changes }
     let feeds = sidecar.feeds ?? []
     guard let setup = feeds.first(where: { $0.name == feed }) else {
-      throw UnknownWord(kind: "feed", word: feed, choices: [Feed.main] + feeds.map(\.name))
+      throw UnknownWord(kind: "feed", word: feed, choices: [FeedSetting.main] + feeds.map(\.name))
     }
-    let pattern = try setup.polarPattern.map { try PolarPattern(word: $0) }
-    guard let pattern = pattern ?? setup.order.flatMap(PolarPattern.ambisonics) else {
-      throw Failure(.failed, "the feed \(feed) of \(path) has neither a pattern nor an order")
+    var values = setup.first
+    if values[.pattern] == nil, let pattern = setup.order.flatMap(PolarPattern.ambisonics) {
+      values[.pattern] = .word(pattern.rawValue)
     }
-    return try [.pattern(pattern), .mute(setup.muted)]
-      + changes(
-        setup.dataSource, setup.inputOrientation, setup.look, (setup.roll, setup.yaw, setup.follow),
-        setup.gainDB,
-        setup.highPassHz)
-  }
-
-  private func changes(
-    _ dataSource: String, _ orientation: String, _ look: Look?,
-    _ turn: (roll: Double?, yaw: Double?, follow: [Followed]?), _ gain: Double, _ highPass: Double?
-  ) throws -> [Change] {
-    try [
-      Change(.dataSource, dataSource), Change(.orientation, orientation), Change(.gain, "\(gain)"),
-      Change(.highPass, highPass.map { "\($0)" } ?? "off"),
-      .roll(turn.roll ?? 0), .yaw(turn.yaw ?? 0), .follow(Set(turn.follow ?? [])),
-    ] + (look.map { [.look($0)] } ?? [])
+    return try values.changes
   }
 
   /// Says if the take was recorded with another device, or with another calibration of this one.

@@ -3,6 +3,7 @@ import Glibc
 import Messages
 import Processor
 import Recording
+import Settings
 import Text
 
 extension Verb {
@@ -130,7 +131,9 @@ extension ListedTake {
 
   private var line: String {
     var notes = [state.rawValue, "channel".counted(channels)]
-    if feeds.contains(where: { $0 != Feed.main }) { notes.append("feeds \(feeds.joined(separator: ", "))") }
+    if feeds.contains(where: { $0 != FeedSetting.main }) {
+      notes.append("feeds \(feeds.joined(separator: ", "))")
+    }
     if let pinna, pinna != "pinna" { notes.append("of \(pinna)") }
     if microphones { notes.append("and microphones") }
     if files > 1 { notes.append("in \(files) files") }

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import Messages
 import Presets
+import Settings
 import Text
 
 /// A file that Pinna writes into the user's folder of presets.

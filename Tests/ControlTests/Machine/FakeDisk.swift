@@ -2,6 +2,7 @@ import Messages
 import Processor
 import Realtime
 import Recording
+import Settings
 
 final class FakeTake: TakeRecording, @unchecked Sendable {
   // Unchecked: used only by the test's thread.
@@ -9,9 +10,9 @@ final class FakeTake: TakeRecording, @unchecked Sendable {
   private static let plan = TakePlan(
     outputs: 1, sampleRate: 48000, options: TakeOptions(),
     setup: TakeSetup(
-      preset: "fake", device: "fake", dataSource: "Front", polarPattern: "omnidirectional",
-      inputOrientation: "portrait", layout: nil, gainDB: 0, muted: false, microphones: ["one"],
-      latencyFrames: 0), preRoll: PreRoll(microphones: 1, capacityFrames: 0))
+      FeedValues(Rig.setting.main),
+      TakeCircumstances(preset: "fake", device: "fake", microphones: ["one"], latencyFrames: 0)),
+    preRoll: PreRoll(microphones: 1, capacityFrames: 0))
   static let whole = TakeWriter.Result(path: "/takes/whole.wav", sidecar: Sidecar(plan))
   static let incomplete = {
     var sidecar = Sidecar(plan)

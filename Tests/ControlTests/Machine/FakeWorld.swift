@@ -7,6 +7,7 @@ import Processor
 import Realtime
 import Recording
 import Rendering
+import Settings
 import Threads
 
 /// A world in which nothing happens by itself: a test completes jobs, runs periods and advances the clock.
@@ -262,14 +263,14 @@ final class FakeClient: AudioClient, @unchecked Sendable {
 
   func substitute(_ feeds: [String], in setting: Setting) throws -> [String: Ticket] {
     var tickets: [String: Ticket] = [:]
-    if feeds.contains(Feed.main) {
-      try checkFilters(setting.selection)
+    if feeds.contains(FeedSetting.main) {
+      try checkFilters(setting.main.selection)
       let ticket = try push(FakeEngine.Message.substitute)
       settings[ticket] = setting
       missing[ticket] = choice.missing
-      tickets[Feed.main] = ticket
+      tickets[FeedSetting.main] = ticket
     }
-    for feed in setting.feeds where feeds.contains(feed.name) && audibleFeeds[feed.name] != nil {
+    for feed in setting.others where feeds.contains(feed.name) && audibleFeeds[feed.name] != nil {
       do { try checkFilters(feed.selection) } catch { continue }
       let ticket = Ticket.next()
       feedReports += [.substituted(ticket, frame: 0, takeFrame: nil), .applied(ticket, frame: 0)]
@@ -278,7 +279,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     for name in tickets.keys {
       turns += 1
       turned[name] = choice.played(
-        Feed.isMain(name) ? setting.selection : try setting.feed(named: name).selection)
+        FeedSetting.isMain(name) ? setting.main.selection : try setting.feed(named: name).selection)
     }
     return tickets
   }
@@ -322,7 +323,7 @@ final class FakeClient: AudioClient, @unchecked Sendable {
 
   func change(to setting: Setting, isRestoring: Bool) throws -> Ticket {
     precondition(setting.device == device, "an engine has the filters of its own device alone")
-    try checkFilters(setting.selection)
+    try checkFilters(setting.main.selection)
     let ticket = try push(FakeEngine.Message.change, fromReserve: isRestoring)
     settings[ticket] = setting
     missing[ticket] = choice.missing
@@ -332,25 +333,26 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   func fadeOut(from setting: Setting) throws -> Ticket { try push(FakeEngine.Message.change) }
 
   /// What the feeds besides `main` play, on the engine in use.
-  private(set) var audibleFeeds: [String: Feed] = [:]
+  private(set) var audibleFeeds: [String: FeedSetting] = [:]
   /// What the test has to end: ports of feeds that are being registered or unregistered.
-  private(set) var feedJobs: [(feed: Feed, engine: FakeEngine?, adding: Job<Ticket>?, removing: Job<Bool>?)] =
-    []
-  private var feedChanges: [(ticket: Ticket, feed: Feed, periods: Int)] = []
+  private(set) var feedJobs:
+    [(feed: FeedSetting, engine: FakeEngine?, adding: Job<Ticket>?, removing: Job<Bool>?)] =
+      []
+  private var feedChanges: [(ticket: Ticket, feed: FeedSetting, periods: Int)] = []
 
-  func add(_ feed: Feed) -> Job<Ticket> {
+  func add(_ feed: FeedSetting) -> Job<Ticket> {
     let job = Job<Ticket>.begun()
     feedJobs.append((feed, engine, job, nil))
     return job
   }
 
-  func remove(_ feed: Feed) -> Job<Bool> {
+  func remove(_ feed: FeedSetting) -> Job<Bool> {
     let job = Job<Bool>.begun()
     feedJobs.append((feed, engine, nil, job))
     return job
   }
 
-  func change(_ feed: Feed) throws -> Ticket {
+  func change(_ feed: FeedSetting) throws -> Ticket {
     guard audibleFeeds[feed.name] != nil else { throw QueueRefusal.noFeed }
     try checkFilters(feed.selection)
     let ticket = Ticket.next()

@@ -2,6 +2,7 @@ import Messages
 import Processor
 import Realtime
 import Recording
+import Settings
 import TestSupport
 import Testing
 
@@ -140,10 +141,10 @@ import Testing
     let change = rig.set(["pattern": "cardioid"], gain: 5)
     pass(.seconds(1), rig)
     #expect(change.status == .done && missing(rig) == ["two"])
-    #expect(rig.processor.inForce.selection.polarPattern == .cardioid)
+    #expect(rig.processor.inForce.main.selection.polarPattern == .cardioid)
     rig.world.client?.readings.mutedMicrophones = []
     pass(.seconds(3), rig)
-    #expect(missing(rig) == [] && rig.processor.inForce.selection.polarPattern == .cardioid)
+    #expect(missing(rig) == [] && rig.processor.inForce.main.selection.polarPattern == .cardioid)
   }
 
   @Test(

@@ -1,6 +1,7 @@
 import Acoustics
 import Messages
 import Processor
+import Settings
 import Testing
 
 extension Rig.SentRequest {
@@ -34,7 +35,7 @@ extension Rig.SentRequest {
     let changed = rig.ask("set") { try $0.setFeed("anna", FeedWords(["gain", "-9"]), $1) }
     #expect(changed.outcome == nil)
     settle(rig)
-    #expect(changed.feedAnswer?.feed?.gainDB == -9)
+    #expect(changed.feedAnswer?.feed?.gain.value == -9)
     #expect(rig.world.client?.audibleFeeds["anna"]?.gain.value == -9)
     let removed = rig.ask("remove") { try $0.removeFeed("anna", $1) }
     settle(rig)
@@ -52,7 +53,7 @@ extension Rig.SentRequest {
     let refused = add(rig, name)
     #expect(refused.outcome?.status == .usage)
     #expect(rig.world.client?.feedJobs.isEmpty == true)
-    #expect(rig.processor.wanted.feeds.map(\.name) == ["anna"])
+    #expect(rig.processor.wanted.others.map(\.name) == ["anna"])
   }
 
   @Test(
@@ -67,7 +68,7 @@ extension Rig.SentRequest {
     let rig = Rig.live()
     let refused = add(rig, "anna", words)
     #expect(refused.outcome != nil && refused.outcome?.status != .done)
-    #expect(rig.processor.wanted.feeds.isEmpty && rig.world.client?.feedJobs.isEmpty == true)
+    #expect(rig.processor.wanted.others.isEmpty && rig.world.client?.feedJobs.isEmpty == true)
   }
 
   @Test(
@@ -79,14 +80,14 @@ extension Rig.SentRequest {
     _ = add(rig, "anna", ["pattern", "cardioid", "gain", "-3", "high-pass", "80", "mute", "on"])
     settle(rig)
     func words(_ feed: String) throws -> [String] {
-      try [Change.Key.dataSource, .pattern, .orientation, .gain, .highPass, .mute].map {
+      try [SettingKey.dataSource, .pattern, .orientation, .gain, .highPass, .mute].map {
         try rig.processor.wanted.value(of: $0, feed: feed).word
       }
     }
     #expect(try words("anna") == ["Front", "cardioid", "portrait", "-3", "80", "on"])
     #expect(try words("Main") == ["Front", "omnidirectional", "portrait", "0", "off", "off"])
     #expect(throws: UnknownWord.self) { try rig.processor.wanted.value(of: .gain, feed: "ben") }
-    for key in [Change.Key.input, .output, .listen] {
+    for key in [SettingKey.input, .output, .listen] {
       #expect(throws: Failure.self) { try rig.processor.wanted.value(of: key, feed: "anna") }
       #expect(throws: Never.self) { try rig.processor.wanted.value(of: key, feed: "main") }
     }
@@ -94,8 +95,8 @@ extension Rig.SentRequest {
 
   @Test(
     "the message that sets a value of a feed, or of main, is one of the methods",
-    arguments: Change.Key.allCases)
-  func messages(key: Change.Key) throws {
+    arguments: SettingKey.allCases)
+  func messages(key: SettingKey) throws {
     let main = OSCMessage(set: key, of: "main", to: "1")
     #expect(OSCMethod.at(main.withFeedAsArgument.path)?.action == .setOne(key) && main.words == ["1"])
     let anna = OSCMessage(set: key, of: "anna", to: "1").withFeedAsArgument
@@ -115,7 +116,7 @@ extension Rig.SentRequest {
     #expect(
       rig.ask("set") { try $0.setFeed("anna", FeedWords(["gain", "1"]), $1) }.outcome?.status == .refused)
     #expect(rig.ask("remove") { try $0.removeFeed("Anna", $1) }.outcome?.status == .refused)
-    #expect(rig.processor.wanted.feeds.map(\.name) == ["anna"])
+    #expect(rig.processor.wanted.others.map(\.name) == ["anna"])
     #expect(rig.world.client?.audibleFeeds.map(\.key) == ["anna"])
   }
 
@@ -149,7 +150,7 @@ extension Rig.SentRequest {
     rig.world.client?.endFeedJob(Failure(.failed, "JACK did not register the port"))
     rig.run(periods: 1)
     #expect(added.text.contains("did not register"))
-    #expect(rig.processor.wanted.feeds.isEmpty)
+    #expect(rig.processor.wanted.others.isEmpty)
     settle(rig)
     #expect(rig.world.client?.audibleFeeds.isEmpty == true)
   }
@@ -167,7 +168,7 @@ extension Rig.SentRequest {
     rig.run(periods: 1)
     #expect(rig.world.client?.feedJobs.isEmpty == true && rig.world.designs.isEmpty)
     rig.run(periods: 3)
-    #expect(changed.feedAnswer?.feed?.gainDB == -6 && changed.feedAnswer?.feed?.isHeard == true)
+    #expect(changed.feedAnswer?.feed?.gain.value == -6 && changed.feedAnswer?.feed?.isHeard == true)
     #expect(rig.world.client?.audibleFeeds["room"]?.gain.value == -6)
   }
 

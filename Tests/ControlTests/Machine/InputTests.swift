@@ -14,11 +14,11 @@ import Testing
     rig.set(["pattern": "omnidirectional", "orientation": "landscapeLeft"], gain: 2)
     rig.run(periods: 3)
     choose("a", rig)
-    #expect(rig.processor.inForce.selection.polarPattern == .cardioid)
-    #expect(rig.processor.inForce.selection.inputOrientation == .portrait)
+    #expect(rig.processor.inForce.main.selection.polarPattern == .cardioid)
+    #expect(rig.processor.inForce.main.selection.inputOrientation == .portrait)
     choose("b", rig)
-    #expect(rig.processor.inForce.selection.polarPattern == .omnidirectional)
-    #expect(rig.processor.inForce.selection.inputOrientation == .landscapeLeft)
+    #expect(rig.processor.inForce.main.selection.polarPattern == .omnidirectional)
+    #expect(rig.processor.inForce.main.selection.inputOrientation == .landscapeLeft)
   }
 
   @Test("settings sent with a new input apply to that input, and the first input's selection stays")
@@ -27,9 +27,9 @@ import Testing
     rig.set(["input": "b", "pattern": "cardioid"], gain: 1)
     rig.finishChange()
     #expect(rig.processor.inForce.device == Rig.other)
-    #expect(rig.processor.inForce.selection.polarPattern == .cardioid)
+    #expect(rig.processor.inForce.main.selection.polarPattern == .cardioid)
     choose("a", rig)
-    #expect(rig.processor.inForce.selection.polarPattern == .omnidirectional)
+    #expect(rig.processor.inForce.main.selection.polarPattern == .omnidirectional)
   }
 
   private func choose(_ uid: String, _ rig: Rig) {

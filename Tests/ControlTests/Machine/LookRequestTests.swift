@@ -1,6 +1,7 @@
 import Acoustics
 import Messages
 import Processor
+import Settings
 import Testing
 
 @Suite("Requests for looks") struct LookRequestTests {
@@ -16,27 +17,29 @@ import Testing
     let first = look(rig, "60")
     rig.run(periods: 10)
     // Omnidirectional became cardioid, along the data source's forward.
-    #expect(rig.processor.inForce.selection.polarPattern == .cardioid)
-    #expect(rig.processor.inForce.selection.look == nil && first.outcome == nil)
-    #expect(rig.status.preferred.look == Look(azimuth: 60) && rig.status.look == nil)
+    #expect(rig.processor.inForce.main.selection.polarPattern == .cardioid)
+    #expect(rig.processor.inForce.main.selection.look == nil && first.outcome == nil)
+    #expect(rig.status.preferred.look == Look(azimuth: 60) && rig.status.selection.effectiveLook == nil)
     #expect(rig.status.designText == "filters at 60° are being designed; until then the nearest play")
-    #expect(rig.processor.asked.selection.look == Look(azimuth: 60))
+    #expect(rig.processor.asked.main.selection.look == Look(azimuth: 60))
     rig.endDesign()
     rig.run(periods: 10)
     #expect(rig.status.designText == nil)
-    #expect(first.status == .done && rig.status.look == Look(azimuth: 60))
+    #expect(first.status == .done && rig.status.selection.effectiveLook == Look(azimuth: 60))
     let second = look(rig, "70", gain: 2)
     rig.run(periods: 10)
-    #expect(rig.status.look == Look(azimuth: 60) && rig.processor.inForce.gain.value == Rig.decibels(1))
+    #expect(
+      rig.status.selection.effectiveLook == Look(azimuth: 60)
+        && rig.processor.inForce.main.gain.value == Rig.decibels(1))
     rig.endDesign()
     rig.run(periods: 10)
-    #expect(second.status == .done && rig.status.look == Look(azimuth: 70))
-    #expect(rig.processor.inForce.gain.value == Rig.decibels(2))
+    #expect(second.status == .done && rig.status.selection.effectiveLook == Look(azimuth: 70))
+    #expect(rig.processor.inForce.main.gain.value == Rig.decibels(2))
     // Known by now: no design.
     let again = look(rig, "60", gain: 3)
     #expect(rig.world.designs.isEmpty)
     rig.run(periods: 10)
-    #expect(again.status == .done && rig.status.look == Look(azimuth: 60))
+    #expect(again.status == .done && rig.status.selection.effectiveLook == Look(azimuth: 60))
   }
 
   @Test("without filters for a look, what was heard before is heard again, and the request says why")
@@ -61,7 +64,7 @@ import Testing
     #expect(request.status == .refused && request.text.contains("before the filters"))
     rig.world.endDesign()
     rig.run(periods: 10)
-    #expect(rig.processor.inForce.selection.look == nil)
+    #expect(rig.processor.inForce.main.selection.look == nil)
   }
 
   @Test("a newer look takes the place of one that is being designed, and the design of that ends")
@@ -71,7 +74,7 @@ import Testing
     #expect(requests.dropLast().allSatisfy { $0.text == Failure.superseded })
     while !rig.world.designs.isEmpty { rig.endDesign() }
     rig.run(periods: 10)
-    #expect(requests.last?.status == .done && rig.status.look == Look(azimuth: 200))
+    #expect(requests.last?.status == .done && rig.status.selection.effectiveLook == Look(azimuth: 200))
   }
 
   @Test("a data source and off end a look", arguments: [["data-source", "Front"], ["look", "off"]])
@@ -82,7 +85,7 @@ import Testing
     rig.run(periods: 10)
     rig.set([words[0]: words[1]], gain: 2)
     rig.run(periods: 10)
-    #expect(rig.status.look == nil && rig.status.polarPattern == .cardioid)
+    #expect(rig.status.selection.effectiveLook == nil && rig.status.selection.polarPattern == .cardioid)
   }
 
   @Test("the answer to a look, of main or a feed, and status say what the pattern is weak in there")

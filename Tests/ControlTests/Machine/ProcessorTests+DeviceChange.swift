@@ -4,6 +4,7 @@ import Messages
 import Processor
 import Realtime
 import Recording
+import Settings
 import TestSupport
 import Testing
 
@@ -34,7 +35,7 @@ extension ProcessorTests {
     rig.run(periods: 20)
     #expect(
       rig.processor.inForce.device == Rig.home && rig.world.client?.audibleSetting == rig.processor.inForce)
-    #expect(rig.processor.inForce.gain.value == Rig.decibels(2) && !rig.processor.isBusy)
+    #expect(rig.processor.inForce.main.gain.value == Rig.decibels(2) && !rig.processor.isBusy)
   }
 
   @Test(
@@ -73,7 +74,7 @@ extension ProcessorTests {
     #expect(other.outcome == nil && rig.processor.state.kind == .live)
     let gain = rig.set(["mute": "on"], gain: 2)
     rig.run(periods: 3)
-    #expect(gain.status == .done && rig.processor.inForce.muted)
+    #expect(gain.status == .done && rig.processor.inForce.main.muted)
     let take = rig.record()
     #expect(rig.processor.state.kind == .recording)
     rig.world.endDesign()
@@ -88,7 +89,7 @@ extension ProcessorTests {
     rig.finishChange()
     #expect(stop.status == .done && other.status == .done)
     #expect(rig.processor.inForce.device == Rig.other)
-    #expect(rig.processor.inForce.muted && rig.processor.inForce.gain.value == Rig.decibels(2))
+    #expect(rig.processor.inForce.main.muted && rig.processor.inForce.main.gain.value == Rig.decibels(2))
   }
 
   @Test("R41: a device change that was cancelled, superseded or abandoned by its requester is never applied")
@@ -121,7 +122,7 @@ extension ProcessorTests {
     #expect(pattern.status == .failed && pattern.text.contains("just taking over"))
     for _ in 0..<3 { rig.run(periods: 4) }
     #expect(other.status == .done && mute.status == .done)
-    #expect(rig.processor.inForce.device == Rig.other && rig.processor.inForce.muted)
+    #expect(rig.processor.inForce.device == Rig.other && rig.processor.inForce.main.muted)
   }
 
   @Test(
@@ -190,6 +191,7 @@ extension ProcessorTests {
     rig.processor.poll()
     rig.world.client?.endPreparing()
     for _ in 0..<5 { rig.run(periods: 5) }
-    #expect(rig.processor.inForce.device == Rig.other && rig.processor.inForce.gain.value == Rig.decibels(1))
+    #expect(
+      rig.processor.inForce.device == Rig.other && rig.processor.inForce.main.gain.value == Rig.decibels(1))
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import JackClient
 import Messages
+import Settings
 import Testing
 
 /// Joining the first graph.

@@ -122,7 +122,7 @@ import Testing
     rig.advance(.milliseconds(3001))
     #expect(change.status == .failed && change.text.contains("comes into force when it does"))
     rig.run(periods: 3)
-    #expect(rig.processor.inForce.gain.value == Rig.decibels(1) && !rig.processor.isBusy)
+    #expect(rig.processor.inForce.main.gain.value == Rig.decibels(1) && !rig.processor.isBusy)
   }
 
   // Defect 12.

@@ -4,6 +4,7 @@ import Messages
 import Processor
 import Realtime
 import Recording
+import Settings
 import TestSupport
 
 /// An event that can happen to a processor.
@@ -333,12 +334,12 @@ struct RandomSequence {
     if client.unusedEngines != 0 { throw violated(step, "\(client.unusedEngines) engines keep their ports") }
     if processor.inForce != processor.wanted { throw violated(step, "the wanted setting was never applied") }
     var audible = client.audibleSetting
-    audible?.want(processor.inForce.feeds)
+    audible?.want(processor.inForce.others)
     if audible != processor.inForce {
       throw violated(step, "status shows a setting that is not audible")
     }
     if !processor.areFeedsSettled { throw violated(step, "a feed is never as it is wanted") }
-    let wanted = Dictionary(uniqueKeysWithValues: processor.wanted.feeds.map { ($0.name, $0) })
+    let wanted = Dictionary(uniqueKeysWithValues: processor.wanted.others.map { ($0.name, $0) })
     if client.audibleFeeds != wanted, !pastEvents.contains(.feedFails) {
       throw violated(step, "the feeds \(client.audibleFeeds.values) play, and \(wanted.values) are wanted")
     }
@@ -348,7 +349,7 @@ struct RandomSequence {
       throw violated(step, "the filters in force do without \(missing)")
     }
     let last = rig.requests.last { $0.isAccepted }?.gain
-    if let last, processor.inForce.gain.value != Rig.decibels(last), !wasOvertaken(last) {
+    if let last, processor.inForce.main.gain.value != Rig.decibels(last), !wasOvertaken(last) {
       throw violated(step, "change \(last) was accepted last, and is not in force")
     }
   }

@@ -2,6 +2,7 @@ import Foundation
 import Messages
 import Processor
 import Recording
+import Settings
 import Testing
 
 /// R36: a graph that runs no periods for Pinna's client, while it may for others.
@@ -50,7 +51,7 @@ import Testing
     #expect(rig.processor.state.kind == .live && rig.processor.serverState == .running)
     #expect(rig.world.client !== client && client.isClosed)
     #expect(rig.world.client!.audibleSetting == rig.processor.inForce)
-    #expect(rig.processor.inForce.selection.polarPattern == .cardioid)
+    #expect(rig.processor.inForce.main.selection.polarPattern == .cardioid)
     #expect(rig.warnings.last?.contains("joined the graph again") ?? false, "\(rig.warnings)")
   }
 

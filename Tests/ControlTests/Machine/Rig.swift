@@ -5,6 +5,7 @@ import Presets
 import Processor
 import Realtime
 import Recording
+import Settings
 import TestSupport
 
 /// A processor in a fake world, with all requests that were sent to it.
@@ -22,7 +23,8 @@ final class Rig {
   static let setting = Setting(
     preset: Preset(
       name: "fake", title: "Fake", device: "a",
-      selection: Selection(dataSource: "Front", polarPattern: .omnidirectional, inputOrientation: .portrait)),
+      main: FeedSetting(
+        Selection(dataSource: "Front", polarPattern: .omnidirectional, inputOrientation: .portrait))),
     device: home)
 
   /// A request and its outcome.
@@ -121,8 +123,8 @@ final class Rig {
   func set(_ changes: [String: String], gain: Int) -> SentRequest {
     ask("set", gain: gain) { processor, request in
       try processor.set(
-        changes.map { try Change(Change.Key(word: $0.key), $0.value) } + [
-          .gain(Decibels(Self.decibels(gain)))
+        changes.map { try Change(SettingKey(word: $0.key), $0.value) } + [
+          .set(.gain, .number(Self.decibels(gain)))
         ],
         request)
     }

@@ -2,6 +2,7 @@ import Foundation
 import Messages
 import Processor
 import Recording
+import Settings
 import Testing
 
 /// R34: a server that changes its sample rate while it runs, as PipeWire and a netjack2 slave do.
@@ -32,7 +33,7 @@ import Testing
     join(rig)
     #expect(rig.processor.state.kind == .live && rig.world.client === client && client.closing == nil)
     #expect(client.audibleSetting == rig.processor.inForce)
-    #expect(rig.processor.inForce.selection.polarPattern == .cardioid)
+    #expect(rig.processor.inForce.main.selection.polarPattern == .cardioid)
     #expect(client.engine?.sampleRate == 44100 && !client.isRetired && client.unusedEngines == 0)
     #expect(rig.warnings.last?.contains("the sample rate is 44100 Hz now") ?? false, "\(rig.warnings)")
   }

@@ -1,4 +1,6 @@
 // Not with PINNA_ONLY_CORE: sanitizers build no session manager.
+import Settings
+
 #if canImport(LiveSupport)
   import Control
   import Messages

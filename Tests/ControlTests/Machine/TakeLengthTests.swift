@@ -1,6 +1,7 @@
 import Messages
 import Processor
 import Recording
+import Settings
 import TestSupport
 import Testing
 

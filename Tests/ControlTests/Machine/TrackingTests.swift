@@ -2,6 +2,7 @@ import Acoustics
 import Messages
 import Processor
 import Realtime
+import Settings
 import Testing
 
 @Suite("Feeds that follow a pose") struct TrackingTests {
@@ -38,7 +39,9 @@ import Testing
     turn(rig, -98)
     #expect(look(rig) == -100)
     // The setting itself stays.
-    #expect(rig.status.look == nil && rig.status.follow == [.look] && rig.status.tracker?.yaw == -98)
+    #expect(
+      rig.status.selection.effectiveLook == nil && rig.status.selection.followed == [.look]
+        && rig.status.tracker?.yaw == -98)
   }
 
   @Test("a pose that changes nothing is not sent; of those that come while one fades, the newest counts")
@@ -72,8 +75,8 @@ import Testing
   /// Who is heard, at azimuths from the front in degrees, with levels in dB.
   private func hear(_ rig: Rig, _ talkers: (identity: Int, azimuth: Double, level: Double)...) {
     let setting = rig.processor.inForce
-    let source = try! setting.device.dataSource(named: setting.selection.dataSource)
-    let frame = setting.device.frame(of: source, setting.selection.inputOrientation)
+    let source = try! setting.device.dataSource(named: setting.main.selection.dataSource)
+    let frame = setting.device.frame(of: source, setting.main.selection.inputOrientation)
     rig.world.client?.readings.talkers = talkers.map {
       TrackedTalker(
         identity: $0.identity, direction: Look(azimuth: $0.azimuth)!.direction(in: frame).vector,
@@ -97,7 +100,7 @@ import Testing
     #expect(rig.world.client?.findsTalkers == false)
     rig.set(["pattern": "cardioid", "follow": "talker"], gain: 1)
     look(around: rig)
-    #expect(rig.world.client?.findsTalkers == true && rig.status.follow == [.talker])
+    #expect(rig.world.client?.findsTalkers == true && rig.status.selection.followed == [.talker])
     hear(rig, (1, 33, -30))
     design(rig)
     hear(rig, (1, 33, -30))
@@ -165,7 +168,9 @@ import Testing
     design(rig)
     let off = rig.set(["follow": "off"], gain: 2)
     rig.run(periods: 10)
-    #expect(off.status == .done && rig.status.follow == nil && rig.status.look == nil)
+    #expect(
+      off.status == .done && rig.status.selection.followed == nil && rig.status.selection.effectiveLook == nil
+    )
     let before = rig.world.client!.turns
     turn(rig, 60)
     #expect(rig.world.client!.turns == before)

@@ -3,6 +3,7 @@ import Messages
 import Processor
 import Realtime
 import Recording
+import Settings
 import Testing
 
 @Suite("Takes that follow the transport") struct TransportTests {

@@ -3,6 +3,7 @@ import Foundation
 import LiveSupport
 import Messages
 import PinnaSession
+import Settings
 import Synchronization
 import TestSupport
 import Testing
@@ -17,7 +18,7 @@ extension OfflineTests {
 
       /// - Parameters:
       ///   - status: 0 opens the session, which is named `text`.
-      init(_ environment: [String: String], _ status: Messages.ExitStatus, _ text: String) {
+      init(_ environment: [String: String], _ status: Settings.ExitStatus, _ text: String) {
         let answer: [OSCMessage.Argument] = [
           .integer(status.rawValue), .string(status == .done ? "{\"session\":\"\(text)\"}" : text),
         ]

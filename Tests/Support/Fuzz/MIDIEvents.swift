@@ -3,6 +3,7 @@ import JackClient
 import Messages
 import Presets
 import Processor
+import Settings
 
 /// Events as JACK delivers them, made of any bytes: a length from 0 to 15, then so many bytes, and so on.
 struct MIDIEvents {
@@ -21,10 +22,12 @@ struct MIDIEvents {
     (16, .twosComplement), (17, .binaryOffset), (18, .signBit),
   ]
   private static let map = MIDIMap(
-    controllers: encoders.map { .init(.controller($0.number), .gain, encoding: $0.encoding) } + [
-      .init(.controller(7), .gain), .init(.controller(20), .pattern), .init(.controller(21), .marker),
+    controllers: encoders.map { .init(.controller($0.number), .setting(.gain), encoding: $0.encoding) } + [
+      .init(.controller(7), .setting(.gain)), .init(.controller(20), .setting(.pattern)),
+      .init(.controller(21), .marker),
       .init(.controller(12), .lookAzimuth), .init(.controller(13), .lookElevation),
-      .init(.controller(64), .mute), .init(.note(36), .record), .init(.note(37), .orientation),
+      .init(.controller(64), .setting(.mute)), .init(.note(36), .record),
+      .init(.note(37), .setting(.orientation)),
       .init(.note(38), .marker),
     ])
 
@@ -126,13 +129,13 @@ struct MIDIEvents {
   static func check(_ effect: MIDIEffect, _ controller: MIDIMap.Controller) throws {
     guard case .set(let value) = effect else { return }
     switch controller.target {
-    case .gain: try parse(value) { _ = try Change(.gain, value) }
+    case .setting(.gain): try parse(value) { _ = try Change(.gain, value) }
     case .lookAzimuth: try parse(value) { _ = try Change(.look, value) }
     case .lookElevation: try parse(value) { _ = try Change(.look, "0," + value) }
-    case .mute, .record: try parse(value) { _ = try Switch(argument: value) }
+    case .setting(.mute), .record: try parse(value) { _ = try Switch(argument: value) }
     case .marker:
       if !value.isEmpty { throw FuzzFinding(description: "a marker with a value: \(value)") }
-    case .orientation, .pattern, .dataSource, .highPass:
+    case .setting(.orientation), .setting(.pattern), .setting(.dataSource), .setting:
       if value.isEmpty { throw FuzzFinding(description: "no value of \(controller)") }
     }
   }

@@ -78,7 +78,7 @@ public final class ParserHarness {
     }
     // One that is free, if any is.
     guard let free = (0...127).first(where: { map.controller(.note($0)) == nil }) else { return }
-    let new = MIDIMap.Controller(.note(free), .mute)
+    let new = MIDIMap.Controller(.note(free), .setting(.mute))
     let longer = try MIDIMapFile.text(adding: new, to: text, file: "c.yaml")
     guard try MIDIMapFile.read(text: longer, file: "c.yaml").controllers.contains(new) else {
       throw FuzzFinding(description: "the added controller is lost")

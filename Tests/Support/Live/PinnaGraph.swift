@@ -1,6 +1,7 @@
 import Foundation
 import Messages
 import Recording
+import Settings
 import TestSupport
 
 /// A running `pinna` in a graph for one test: on a server (`LiveGraph`), or without one (`OfflineGraph`).

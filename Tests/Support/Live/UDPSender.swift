@@ -1,6 +1,7 @@
 import CSockets
 import Foundation
 import Messages
+import Settings
 
 /// A UDP socket that sends packets to a running Pinna and hears what comes back.
 public final class UDPSender {

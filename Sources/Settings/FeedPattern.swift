@@ -1,3 +1,4 @@
+import Acoustics
 import Text
 
 /// What is said of a feed's channels and how they are held: format, order, pattern, orientation and look, each or none. Commands,
