@@ -85,7 +85,7 @@ final class ClientHandle: @unchecked Sendable {
     jack_set_xrun_callback(
       client,
       {
-        ClientHandle.at($0)?.xruns.wrappingAdd(1, ordering: .relaxed)
+        ClientHandle.countXrun($0!)
         return 0
       }, context)
     jack_set_buffer_size_callback(
@@ -145,6 +145,16 @@ final class ClientHandle: @unchecked Sendable {
       }, context)
     jack_on_shutdown(
       client, { ClientHandle.at($0)?.handleLoss(.orphanOfServer, .server("it was shut down")) }, context)
+  }
+
+  /// PipeWire tells of an xrun on the thread of the process callback.
+  ///
+  /// Thread: JACK's realtime or notification thread.
+  @_noLocks @_noAllocation
+  private static func countXrun(_ context: UnsafeMutableRawPointer) {
+    Unmanaged<ClientHandle>.fromOpaque(context)._withUnsafeGuaranteedRef {
+      _ = $0.xruns.wrappingAdd(1, ordering: .relaxed)
+    }
   }
 
   /// Takes a period that arrives while `activate` waits: PipeWire 1.4 tells the first one on the thread of the process
