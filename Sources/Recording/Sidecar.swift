@@ -279,12 +279,13 @@ public struct Sidecar: Codable, Sendable, Hashable {
     addUnlisted(gap.cause, at: gap.frame, frames: gap.frames, seconds: 0)
   }
 
-  /// Gives the gap at `frame`, if it is listed, another cause. Lists the place as one without frames if it is freewheel.
+  /// Gives the gap at `frame`, if it is listed, another cause. Lists the place as one without frames if it is
+  /// freewheel, or another period, with which PipeWire's clock can fall back.
   mutating func explain(gapAt frame: Int, by cause: TakeGap.Cause) {
     let next = gaps.firstIndex { $0.frame >= frame } ?? gaps.count
     if next < gaps.count, gaps[next].frame == frame {
       gaps[next] = Gap(frame: frame, frames: gaps[next].frames, cause: cause)
-    } else if cause == .freewheel, gaps.count < Self.listLimit {
+    } else if cause == .freewheel || cause == .period, gaps.count < Self.listLimit {
       gaps.insert(Gap(frame: frame, frames: 0, cause: cause), at: next)
     }
   }

@@ -376,7 +376,9 @@ extension TakeGap.Cause {
     case .stall:
       "the JACK server went on without Pinna, because the machine was too busy or Pinna was stopped (if it was busy, use a "
         + "longer period or realtime scheduling)"
-    case .period: "the period or the sample rate changed, and the server went on without Pinna meanwhile"
+    case .period:
+      "the period or the sample rate changed, and the server went on without Pinna meanwhile; where PipeWire's clock fell "
+        + "back then, how many more frames are missing is unknown"
     case .graph:
       "another program joined, left or was connected, and the server went on without Pinna meanwhile"
     case .freewheel:

@@ -236,6 +236,7 @@ static void record(const char *path, char **names) {
 }
 
 // Plays frames without the clients, in their time, and tells what has PipeWire do so: in the thread that calls them next.
+// With "fall", the frame time falls back by as many, as where PipeWire 1.4 changes the period.
 static uint32_t leave_out(void) {
   pthread_mutex_lock(&graph);
   uint32_t frames = skip_reason && !is_frozen ? skip : 0;
@@ -244,9 +245,9 @@ static uint32_t leave_out(void) {
   pthread_mutex_unlock(&graph);
   if (!frames) return 0;
   usleep((useconds_t)(1000000ll * frames / rate / speed));
-  if (reason == 'p') set_period(2 * period);
+  if (reason == 'p' || reason == 'f') set_period(2 * period);
   if (reason == 'g') TELL(registration, 0, 0);
-  return frames;
+  return reason == 'f' ? -frames : frames;
 }
 
 static void run_period(void) {

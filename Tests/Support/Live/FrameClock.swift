@@ -36,9 +36,21 @@ public final class FrameClock {
   /// period. What readers of the clock's port received there is undefined. Ask for them after the frames of interest have
   /// been played.
   public func missed() throws -> [Range<Int>] {
+    try spans().filter { $0.frames > 0 }.map { $0.start..<$0.start + $0.frames }
+  }
+
+  /// Where the server's frame time fell back, as PipeWire's does from 1.4 on where the period changes: the frame time that
+  /// was due, and that which came.
+  public func falls() throws -> [Int: Int] {
+    Dictionary(try spans().filter { $0.frames < 0 }.map { ($0.start, ($0.start + $0.frames) & 0x7F_FFFF) }) {
+      $1
+    }
+  }
+
+  private func spans() throws -> [(start: Int, frames: Int)] {
     try (0..<number("missed")).map { n in
-      let span = try ask("missed \(n)").split(separator: " ").compactMap { Int($0) }
-      return Int(span[0] & 0x7F_FFFF)..<Int(span[0] & 0x7F_FFFF) + span[1]
+      let span = try ask("missed \(n)").split(separator: " ").compactMap { UInt32($0) }
+      return (Int(span[0] & 0x7F_FFFF), Int(Int32(bitPattern: span[1])))
     }
   }
 
