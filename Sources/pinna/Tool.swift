@@ -10,7 +10,7 @@ import WebPage
 
 /// The command line: finds the verb, runs it, and turns an error into one sentence and an exit status.
 enum Tool {
-  static let version = "0.2.0"
+  static let version = "0.3.0"
 
   /// In the order of the overview.
   static let verbs: [Verb] = Overview.groups.flatMap { $0.value.flatMap(\.verbs) } + [.help]
