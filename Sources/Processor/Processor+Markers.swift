@@ -34,7 +34,8 @@ extension Processor {
   private func runningTake() throws(Failure) -> any TakeRecording {
     switch state {
     // Status calls it recording from its request on.
-    case .openingTake(let recording), .startingTake(let recording, _), .armed(let recording), .recording(let recording):
+    case .openingTake(let recording), .startingTake(let recording, _), .armed(let recording),
+      .recording(let recording):
       return recording.take
     // Its disk thread may have written the last sidecar already.
     case .endingTake: throw Failure(.failed, "the take is ending already; nothing can be added to it")
