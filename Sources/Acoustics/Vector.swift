@@ -3,16 +3,16 @@
 public typealias Position = SIMD3<Double>
 
 extension SIMD3<Double> {
-  public func dot(_ other: Self) -> Double { (self * other).sum() }
+  @inlinable public func dot(_ other: Self) -> Double { (self * other).sum() }
 
-  public func cross(_ other: Self) -> Self {
+  @inlinable public func cross(_ other: Self) -> Self {
     Self(
       y * other.z - z * other.y,
       z * other.x - x * other.z,
       x * other.y - y * other.x)
   }
 
-  public var length: Double { dot(self).squareRoot() }
+  @inlinable public var length: Double { dot(self).squareRoot() }
 }
 
 /// A unit vector that points from the origin towards something, such as a sound source or an edge of the device.

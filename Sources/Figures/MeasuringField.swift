@@ -76,7 +76,9 @@ package struct MeasuringField: Sendable {
     self.frequencies = frequencies
     self.directions = directions
     firstDirections = firsts
-    responses = try manifold.responses(from: directions, frequencies: frequencies, step: step)
+    // On all cores.
+    responses = try SharedManifold(manifold, sphere: directions, frequencies: frequencies, step: step)
+      .responses
   }
 
   /// The index in `directions` of the first voice, or of the first horizon direction, of `view`.

@@ -68,10 +68,10 @@ extension FilterBank {
     let results = Mutex([FilterCoefficients?](repeating: nil, count: filterCases.count))
     let steps = step.within(casesShare).divided(
       by: jobs.map { Double($0.count { filterCases[$0].polarPattern != .omnidirectional }) })
-    try DesignThreads.forEach(jobs.count, threads: designer.threads) { i throws(DesignError) in
-      let designed = try designer.coefficients(of: jobs[i].map { filterCases[$0] }, step: steps[i])
-      results.withLock { for (at, coefficients) in zip(jobs[i], designed) { $0[at] = coefficients } }
-      try steps[i].reached(1)
+    for (job, step) in zip(jobs, steps) {
+      let designed = try designer.coefficients(of: job.map { filterCases[$0] }, step: step)
+      results.withLock { for (at, coefficients) in zip(job, designed) { $0[at] = coefficients } }
+      try step.reached(1)
     }
     let bank = FilterBank(
       device: device.name, sampleRate: sampleRate, microphones: device.microphones.map(\.name),
@@ -133,70 +133,84 @@ private struct CaseDesigner: Sendable {
     return min(ProcessInfo.processInfo.activeProcessorCount, max(1, Self.memoryLimit / max(1, bytes) - 1))
   }
 
-  /// What a thread designs at a time: indices into the device's filter cases. The mono patterns of a data source share
-  /// the responses of the array. They start first, so that no core works on one alone at the end.
+  /// What is designed at a time, on all cores: indices into the device's filter cases. Mono patterns of the same
+  /// microphones share the responses of the array, and so do the stereo cases.
   var jobs: [[Int]] {
-    let cases = device.filterCases.enumerated()
-    let oriented = cases.filter { $0.element.polarPattern.isOriented }.map { [$0.offset] }
-    let mono = device.dataSources.map { source in
-      cases.filter { $0.element.dataSource == source.name && !$0.element.polarPattern.isOriented }.map(
-        \.offset)
+    let cases = device.filterCases
+    func indices(_ isWanted: (FilterCase) -> Bool) -> [Int] { cases.indices.filter { isWanted(cases[$0]) } }
+    var seen: Set<[Int]> = []
+    let mono = device.dataSources.map(\.microphones).filter { seen.insert($0).inserted }.map { microphones in
+      indices { !$0.polarPattern.isOriented && source(of: $0).microphones == microphones }
     }
-    return mono.filter { !$0.isEmpty } + oriented
+    let ambisonics = indices { $0.polarPattern.ambisonicsOrder != nil }.map { [$0] }
+    return (mono + [indices { $0.polarPattern == .stereo }] + ambisonics).filter { !$0.isEmpty }
+  }
+
+  private func source(of filterCase: FilterCase) -> DataSource {
+    device.dataSources.first { $0.name == filterCase.dataSource }!
   }
 
   /// Designs the filters of a job's cases, scaled so that a voice straight ahead is equally loud in all cases of the
   /// device: as loud as at one microphone in the free field. The W of B-format is that by itself.
   func coefficients(of cases: [FilterCase], step: DesignStep) throws(DesignError) -> [FilterCoefficients] {
-    let source = device.dataSources.first { $0.name == cases[0].dataSource }!
-    let frame = cases[0].inputOrientation.map { source.frame($0)! }
     if let order = cases[0].polarPattern.ambisonicsOrder {
       let design = AmbisonicsDesign(
-        manifold: manifold, frame: frame!, order: order, grid: grid)
+        manifold: manifold, frame: source(of: cases[0]).frame(cases[0].inputOrientation!)!, order: order,
+        grid: grid)
       let (taps, origin) = try design.filters(step: step)
       return [FilterCoefficients(filterCase: cases[0], taps: taps, origin: origin)]
     }
-    let ahead = (frame?.forward ?? source.forward).vector
-    let scaled = try unscaledTaps(of: cases, source: source, step: step).map { taps in
+    let unscaled = try unscaledTaps(of: cases, step: step)
+    // One request for all directions ahead: boxes take as long for one as for many.
+    let directions = cases.map { filterCase in
+      let source = source(of: filterCase)
+      return (filterCase.inputOrientation.map { source.frame($0)!.forward } ?? source.forward).vector
+    }
+    let distinct = Array(Set(directions))
+    let ahead = manifold.responses(from: distinct, frequencies: grid.frequencies)
+    let speech = SpeechLoudness(frequencies: grid.frequencies)
+    return cases.indices.map { number in
+      let taps = unscaled[number]
       let response = FilterResponse(
         taps: taps, sampleRate: grid.sampleRate, delayFrames: grid.delayFrames, frequencies: grid.frequencies)
-      let loudness = SpeechLoudness(frequencies: grid.frequencies).power(
-        response.outputs(manifold, from: [ahead]))
+      let own = ahead.selecting(directions: [distinct.firstIndex(of: directions[number])!])
+      let loudness = speech.power(response.outputs(own))
       // Filters without any response ahead are left alone; they are not offered.
-      guard loudness > 1e-6 else { return taps }
-      return taps.scaled(by: Float(1 / loudness.squareRoot()))
+      let scaled = loudness > 1e-6 ? taps.scaled(by: Float(1 / loudness.squareRoot())) : taps
+      return FilterCoefficients(filterCase: cases[number], taps: scaled)
     }
-    return zip(cases, scaled).map { FilterCoefficients(filterCase: $0, taps: $1) }
   }
 
-  private func unscaledTaps(
-    of cases: [FilterCase], source: DataSource, step: DesignStep
-  ) throws(DesignError) -> [Taps<Float>] {
+  private func unscaledTaps(of cases: [FilterCase], step: DesignStep) throws(DesignError) -> [Taps<Float>] {
     if cases[0].polarPattern == .stereo {
-      return [
-        try stereo!.filters(
-          manifold: manifold, frame: source.frame(cases[0].inputOrientation!)!,
-          near: near?.coefficients(for: cases[0])?.taps, step: step)
-      ]
+      return try stereo!.filters(
+        manifold: manifold,
+        cases.map { filterCase in
+          (
+            source(of: filterCase).frame(filterCase.inputOrientation!)!,
+            near?.coefficients(for: filterCase)?.taps
+          )
+        }, threads: threads, step: step)
     }
     // The omnidirectional pattern of directional capsules takes all of them.
-    let isDirectional = device.microphones[source.microphones[0]].capsule != nil
+    let isDirectional = device.microphones[source(of: cases[0]).microphones[0]].capsule != nil
     let directional = cases.filter { $0.polarPattern != .omnidirectional || isDirectional }
     let filters =
       directional.isEmpty
       ? []
-      : try MonoDesign(device: device, source: source, manifold: manifold).filters(
-        omnidirectionalParts: directional.map { $0.polarPattern.omnidirectionalPart! },
-        forward: source.forward.vector, grid: grid, step: step)
+      : try MonoDesign(device: device, source: source(of: cases[0]), manifold: manifold).filters(
+        directional.map { ($0.polarPattern.omnidirectionalPart!, source(of: $0).forward.vector) }, grid: grid,
+        step: step)
     return cases.map { filterCase in
+      let microphones = source(of: filterCase).microphones
       var taps = Taps<Float>(outputs: 2, microphones: device.microphones.count, length: grid.tapCount)
       let at = directional.firstIndex(of: filterCase)
       for output in 0..<2 {
         guard let at else {
-          taps[output, source.microphones[0], grid.delayFrames] = 1
+          taps[output, microphones[0], grid.delayFrames] = 1
           continue
         }
-        for (number, microphone) in source.microphones.enumerated() {
+        for (number, microphone) in microphones.enumerated() {
           taps[output, microphone] = filters[at][0, number]
         }
       }

@@ -1,6 +1,6 @@
 import CLapack
-import Glibc
 import Numerics
+import Synchronization
 
 /// Regularised least squares in one frequency bin: finds weights w for which Vᵀw approximates a target pattern. All
 /// directions have the same weight.
@@ -16,48 +16,66 @@ struct BinMatching: @unchecked Sendable {
   /// The diffuse-field covariance R = V* Vᵀ / directions, row-major. The output energy of weights w, averaged over all
   /// directions, is wᴴ R w.
   let covariance: [Complex]
-
   /// Energy of a microphone, averaged over microphones and directions; 1 in the free field.
-  var meanEnergy: Double { covarianceEigen.values.reduce(0, +) / Double(microphones) }
+  let meanEnergy: Double
 
   init(responses: UnsafePointer<Complex>, microphones: Int, directions: Int) {
     self.responses = responses
     self.microphones = microphones
     self.directions = directions
     var matrix = [Complex](repeating: .zero, count: microphones * microphones)
-    var scale = Complex(1 / Double(directions), 0)
-    var zero = Complex.zero
     // V·Vᴴ = R* in row-major order is R in column-major order, which HermitianEigen expects.
-    cblas_zgemm(
-      CblasRowMajor, CblasNoTrans, CblasConjTrans, Int32(microphones), Int32(microphones), Int32(directions),
-      &scale, responses, Int32(directions), responses, Int32(directions), &zero, &matrix, Int32(microphones))
+    cblas_zherk(
+      CblasRowMajor, CblasUpper, CblasNoTrans, Int32(microphones), Int32(directions), 1 / Double(directions),
+      responses, Int32(directions), 0, &matrix, Int32(microphones))
+    for m in 0..<microphones {
+      for n in 0..<m { matrix[m * microphones + n] = matrix[n * microphones + m].conjugate }
+    }
     covarianceEigen = HermitianEigen(matrix: matrix, order: microphones)
     covariance = matrix.map(\.conjugate)
+    meanEnergy = covarianceEigen.values.reduce(0, +) / Double(microphones)
   }
 
-  /// Creates one match per bin.
+  /// Creates one match per bin, on all cores.
   /// - Parameter responses: shape `[bin][microphone][direction]`. The buffer must outlive the result.
   static func all(
     _ responses: UnsafeBufferPointer<Complex>, microphones: Int, directions: Int, step: DesignStep
   ) throws(DesignError) -> [BinMatching] {
     let size = microphones * directions
-    var matches: [BinMatching] = []
-    for start in stride(from: 0, to: responses.count, by: size) {
-      try step.reached(Double(start) / Double(responses.count))
-      matches.append(
-        BinMatching(
-          responses: responses.baseAddress! + start, microphones: microphones, directions: directions))
+    let count = responses.count / size
+    nonisolated(unsafe) let base = responses.baseAddress
+    let matches = Mutex([BinMatching?](repeating: nil, count: count))
+    let block = 16
+    let steps = step.divided(by: [Double](repeating: 1, count: (count + block - 1) / block))
+    try DesignThreads.forEach(steps.count) { number throws(DesignError) in
+      let bins = number * block..<min((number + 1) * block, count)
+      let found = bins.map {
+        BinMatching(responses: base! + $0 * size, microphones: microphones, directions: directions)
+      }
+      matches.withLock { matches in for (bin, match) in zip(bins, found) { matches[bin] = match } }
+      try steps[number].reached(1)
     }
-    return matches
+    return matches.withLock { $0.map { $0! } }
   }
 
-  /// Writes the directional response Vᵀw of `weights` to `result`, shape `[output][direction]`.
-  func pattern(of weights: [Complex], outputs: Int, into result: inout [Complex]) {
-    var one = Complex.one
-    var zero = Complex.zero
-    cblas_zgemm(
-      CblasRowMajor, CblasNoTrans, CblasNoTrans, Int32(outputs), Int32(directions), Int32(microphones), &one,
-      weights, Int32(microphones), responses, Int32(directions), &zero, &result, Int32(directions))
+  /// Writes the directional response Vᵀw of one output to `result`, shape `[direction]`.
+  ///
+  /// Hazard: zgemv_n of OpenBLAS 0.3.21 reads one element behind `weights` (see `HermitianEigen.decompose`); it must be
+  /// readable.
+  func pattern(of weights: UnsafePointer<Complex>, into result: UnsafeMutablePointer<Complex>) {
+    var (one, zero) = (Complex.one, Complex.zero)
+    cblas_zgemv(
+      CblasColMajor, CblasNoTrans, Int32(directions), Int32(microphones), &one, responses, Int32(directions),
+      weights, 1, &zero, result, 1)
+  }
+
+  /// Writes the cross-correlation V* t / directions of one target with the microphones to `result`, shape
+  /// `[microphone]`.
+  func correlation(with target: UnsafePointer<Complex>, into result: UnsafeMutablePointer<Complex>) {
+    var (scale, zero) = (Complex(1 / Double(directions), 0), Complex.zero)
+    cblas_zgemv(
+      CblasColMajor, CblasConjTrans, Int32(directions), Int32(microphones), &scale, responses,
+      Int32(directions), target, 1, &zero, result, 1)
   }
 
   /// The cross-correlation V* t / directions of each target with the microphones, projected onto the eigenvectors of
@@ -77,28 +95,11 @@ struct BinMatching: @unchecked Sendable {
   /// The Tikhonov-regularised solution b / (λ + regulariser): its components along the eigenvectors.
   /// - Parameter correlation: b, as `correlation(with:outputs:)` returns it for one output.
   func solution(_ correlation: [Complex], regulariser: Double) -> [Complex] {
-    zip(correlation, covarianceEigen.values).map { b, eigenvalue in (1 / (eigenvalue + regulariser)) * b }
+    covarianceEigen.solution(correlation, regulariser: regulariser)
   }
 
-  /// Finds the smallest regulariser from `smallest` to `largest` whose solution `accepts` approves.
-  /// - Returns: `largest` if no solution is accepted.
-  func regulariser(
-    of correlation: [Complex], from smallest: Double, to largest: Double, accepts: ([Complex]) -> Bool
-  ) -> Double {
-    regulariser(from: smallest, to: largest) { accepts(solution(correlation, regulariser: $0)) }
-  }
-
-  /// Finds the smallest regulariser from `smallest` to `largest` that `accepts` approves. The search bisects the logarithm
-  /// and assumes that every larger regulariser is accepted, too.
-  /// - Returns: `largest` if none is accepted.
+  /// See `smallestRegulariser`.
   func regulariser(from smallest: Double, to largest: Double, accepts: (Double) -> Bool) -> Double {
-    if smallest <= 0 || accepts(smallest) { return smallest }
-    var low = log(smallest)
-    var high = log(largest)
-    for _ in 0..<30 {
-      let middle = (low + high) / 2
-      if accepts(exp(middle)) { high = middle } else { low = middle }
-    }
-    return exp(high)
+    smallestRegulariser(from: smallest, to: largest, accepts: accepts)
   }
 }

@@ -32,12 +32,16 @@ package struct BinauralCost {
   private var energies: [Double]
   /// Cross-energies w_rᴴ R_s w_l: `[sector]`.
   private var crossEnergies: [Complex]
-  /// Factors of the forms between the ears, `[sector]`.
-  private var crossForms: [Complex]
-  /// Factors of the Hessian, `[factor][sector][row][ear][microphone](real, imaginary)`.
+  /// The upper triangles of the sectors' covariances, row by row: `[sector][pair](real, imaginary)`.
+  private let pairs: [Double]
+  /// Factors of the sectors' covariances in forms: derivatives of the cost with respect to each ear's energy, and the real
+  /// and imaginary parts of the form between the ears: `[factor][sector]`.
+  private var factors: [Double]
+  /// Those forms, as `pairs` holds them: `[factor][pair](real, imaginary)`.
+  private var forms: [Double]
+  /// Factors of the Hessian's blocks: three rows of each ear for each sector, and those by which the rows are multiplied in
+  /// the blocks of the left ear, of both and of the right: `[factor][sector][row][microphone](real, imaginary)`.
   private var rows: [Double]
-  /// Derivatives of the cost with respect to each energy: `[sector][ear]`.
-  private var slopes: [Double]
   /// Derivatives of the cost with respect to both ears' energies straight ahead and straight behind.
   var axisSlopes: [Double] = [0, 0]
   /// The Hermitian form A of one ear whose terms wᴴ A w contribute 2·A to the Hessian, `[row][column]`.
@@ -61,10 +65,19 @@ package struct BinauralCost {
     logTargets = target.energies.map { log($0 + target.floor) }
     products = [Complex](repeating: .zero, count: 2 * sectors * microphones)
     energies = [Double](repeating: 0, count: 2 * sectors)
-    slopes = energies
     crossEnergies = [Complex](repeating: .zero, count: sectors)
-    crossForms = crossEnergies
-    rows = [Double](repeating: 0, count: 2 * 5 * sectors * 4 * microphones)
+    factors = [Double](repeating: 0, count: 4 * sectors)
+    rows = [Double](repeating: 0, count: 5 * 3 * sectors * 2 * microphones)
+    let count = microphones
+    pairs = (0..<sectors).flatMap { s in
+      (0..<count).flatMap { m in
+        (m..<count).flatMap { n -> [Double] in
+          let value = sectorCovariances[(s * count + m) * count + n]
+          return [value.real, value.imaginary]
+        }
+      }
+    }
+    forms = [Double](repeating: 0, count: 4 * count * (count + 1))
     hermitianForm = [Complex](repeating: .zero, count: microphones * microphones)
   }
 
@@ -82,9 +95,12 @@ package struct BinauralCost {
         hessian.withUnsafeMutableBufferPointer { hessian in
           let (gradient, hessian) = (gradient.baseAddress!, hessian.baseAddress!)
           updateEnergies(weights)
-          value = addSectorErrors(gradient, hessian) + addFrontBackError(weights, gradient, hessian)
+          value = addSectorErrors(gradient, hessian)
+          sumForms()
+          addCrossForm(to: hessian)
+          value += addFrontBackError(weights, gradient, hessian)
           for ear in 0..<2 {
-            sumSectorForms(ear: ear)
+            setSectorForm(ear: ear)
             addAxisForms()
             let own = weights + ear * microphones
             value += addNoise(own, ear: ear, gradient, hessian)
@@ -103,10 +119,14 @@ package struct BinauralCost {
     let count = microphones
     var one = Complex.one
     var zero = Complex.zero
-    cblas_zgemm(
-      CblasRowMajor, CblasNoTrans, CblasTrans, 2, Int32(importance.count * count), Int32(count), &one,
-      weights,
-      Int32(count), sectorCovariances, Int32(count), &zero, &products, Int32(importance.count * count))
+    products.withUnsafeMutableBufferPointer { products in
+      for ear in 0..<2 {
+        cblas_zgemv(
+          CblasRowMajor, CblasNoTrans, Int32(importance.count * count), Int32(count), &one, sectorCovariances,
+          Int32(count), weights + ear * count, 1, &zero,
+          products.baseAddress! + ear * importance.count * count, 1)
+      }
+    }
     for ear in 0..<2 {
       for s in 0..<importance.count {
         var energy = 0.0
@@ -127,26 +147,25 @@ package struct BinauralCost {
   }
 
   /// Returns the cost of the errors of levels, level differences and cross-spectra, and adds its derivatives, but for
-  /// the Hermitian forms of each ear.
+  /// the forms in the sectors' covariances.
   ///
   /// The variables are the log energies λ of both ears and the cross-energy X; the cross-spectrum is
   /// c = X·exp(−(λ_l + λ_r)/2). With the rows q of λ's derivatives, p of those of Re(ē·X)·exp(−(λ_l + λ_r)/2) where e is
   /// c's error, and J of c's, the Hessian of |e|² is 2·(Jᴴ J − (p qᵀ + q pᵀ)/2 + Re(ē·c)·q qᵀ/4), q being the sum of both
-  /// ears', and forms in R_s. The Hessian of a log energy is 2·R_s/energy − q qᵀ, q being its own ear's.
+  /// ears', and forms in R_s. The Hessian of a log energy is 2·R_s/energy − q qᵀ, q being its own ear's. For each ear, all
+  /// these rows are sums of three: x and y, the derivatives of X's real and imaginary part, and q.
   private mutating func addSectorErrors(
     _ gradient: UnsafeMutablePointer<Double>, _ hessian: UnsafeMutablePointer<Double>
   ) -> Double {
     let (size, count) = (2 * microphones, importance.count)
-    let width = 2 * size
+    let plane = 3 * count * size
     var value = 0.0
     let (differenceWeight, levelWeight) = (parameters.differenceWeight, parameters.levelWeight)
     let own = 2 * (levelWeight + differenceWeight)
     products.withUnsafeBytes { products in
       rows.withUnsafeMutableBufferPointer { rows in
         let products = products.bindMemory(to: Double.self).baseAddress!
-        // Five rows per sector, which are multiplied with five others: J's real and imaginary part, q of each ear, p.
-        let left = rows.baseAddress!
-        let right = left + 5 * count * width
+        let rows = rows.baseAddress!
         for s in 0..<count {
           let weight = importance[s]
           let energy = SIMD2(energies[2 * s] + target.floor, energies[2 * s + 1] + target.floor)
@@ -160,80 +179,115 @@ package struct BinauralCost {
           value +=
             weight * (levelWeight * (level * level).sum() + difference * (level[0] - level[1]))
             + crossFactor * error.squaredMagnitude
-          crossForms[s] = (crossFactor * scale) * error.conjugate
+          let crossForm = (crossFactor * scale) * error.conjugate
+          (factors[2 * count + s], factors[3 * count + s]) = (crossForm.real, crossForm.imaginary)
           let slope = SIMD2(
             2 * weight * (levelWeight * level[0] + difference) - curvature,
             2 * weight * (levelWeight * level[1] - difference) - curvature)
           let between = -2 * weight * differenceWeight + 0.5 * curvature
-          let (a, b) = (left + 5 * s * width, right + 5 * s * width)
+          // J is x − cross.real/2·q and y − cross.imaginary/2·q; p is crossFactor·(error.real·x + error.imaginary·y).
+          let (alpha, beta) = (0.5 * cross.real, 0.5 * cross.imaginary)
+          let double = 2 * crossFactor
+          let (withX, withY) = (
+            double * alpha + crossFactor * error.real, double * beta + crossFactor * error.imaginary
+          )
+          let squares = double * (alpha * alpha + beta * beta)
           for ear in 0..<2 {
-            slopes[2 * s + ear] = slope[ear] / energy[ear]
-            let within = weight * own - slope[ear] + 0.5 * curvature
+            factors[ear * count + s] = slope[ear] / energy[ear]
+            let within = squares + weight * own - slope[ear] + 0.5 * curvature
             let direct = products + (ear * count + s) * size
             let other = products + ((1 - ear) * count + s) * size
             // The gradient of a log energy is 2·R_s·w divided by the energy.
             let logScale = 2 / energy[ear]
             let sign = ear == 0 ? scale : -scale
-            for j in 0..<size {
-              let k = ear * size + j
-              let logSlope = logScale * direct[j]
-              // Derivatives of X: of its real and of its imaginary part.
-              let (x, y) = (scale * other[j], j & 1 == 0 ? -sign * other[j + 1] : sign * other[j - 1])
-              let (re, im) = (x - 0.5 * cross.real * logSlope, y - 0.5 * cross.imaginary * logSlope)
-              let product = crossFactor * (error.real * x + error.imaginary * y)
-              gradient[k] += slope[ear] * logSlope + 2 * product
-              (a[k], b[k]) = (2 * crossFactor * re, re)
-              (a[width + k], b[width + k]) = (2 * crossFactor * im, im)
-              let (ownRow, otherRow) = ((2 + ear) * width + k, (3 - ear) * width + k)
-              (a[ownRow], b[ownRow]) = (within * logSlope - product, logSlope)
-              (a[otherRow], b[otherRow]) = (between * logSlope - product, 0)
-              (a[4 * width + k], b[4 * width + k]) = (-logSlope, product)
+            let first = rows + ear * plane + 3 * s * size
+            let ownProduct = rows + (2 + ear) * plane + 3 * s * size
+            let toRight = rows + 4 * plane + 3 * s * size
+            let (a, b) = (slope[ear], 2 * crossFactor)
+            for m in 0..<microphones {
+              let (re, im) = (2 * m, 2 * m + 1)
+              let (q0, q1) = (logScale * direct[re], logScale * direct[im])
+              let (x0, x1) = (scale * other[re], scale * other[im])
+              let (y0, y1) = (-sign * other[im], sign * other[re])
+              let k = ear * size + re
+              gradient[k] += a * q0 + b * (error.real * x0 + error.imaginary * y0)
+              gradient[k + 1] += a * q1 + b * (error.real * x1 + error.imaginary * y1)
+              (first[re], first[im]) = (x0, x1)
+              (first[size + re], first[size + im]) = (y0, y1)
+              (first[2 * size + re], first[2 * size + im]) = (q0, q1)
+              ownProduct[re] = double * x0 - withX * q0
+              ownProduct[im] = double * x1 - withX * q1
+              ownProduct[size + re] = double * y0 - withY * q0
+              ownProduct[size + im] = double * y1 - withY * q1
+              ownProduct[2 * size + re] = within * q0 - withX * x0 - withY * y0
+              ownProduct[2 * size + im] = within * q1 - withX * x1 - withY * y1
+              guard ear == 1 else { continue }
+              let mixed = squares + between
+              toRight[re] = double * x0 - withX * q0
+              toRight[im] = double * x1 - withX * q1
+              toRight[size + re] = double * y0 - withY * q0
+              toRight[size + im] = double * y1 - withY * q1
+              toRight[2 * size + re] = mixed * q0 - withX * x0 - withY * y0
+              toRight[2 * size + im] = mixed * q1 - withX * x1 - withY * y1
             }
           }
         }
-        let order = Int32(width)
-        cblas_dgemm(
-          CblasRowMajor, CblasTrans, CblasNoTrans, order, order, Int32(5 * count), 1, left, order, right,
-          order, 1,
-          hessian, order)
+        // The blocks of the left ear, between both, and of the right ear.
+        for (left, right, block) in [(0, 2, 0), (0, 4, size), (1, 3, 2 * size * size + size)] {
+          cblas_dgemm(
+            CblasRowMajor, CblasTrans, CblasNoTrans, Int32(size), Int32(size), Int32(3 * count), 1,
+            rows + left * plane, Int32(size), rows + right * plane, Int32(size), 1, hessian + block,
+            Int32(2 * size))
+        }
       }
     }
-    addCrossForm(to: hessian)
     return value
+  }
+
+  /// Computes `forms`: each factor times the covariances, summed over the sectors.
+  private mutating func sumForms() {
+    let width = Int32(microphones * (microphones + 1))
+    let sectors = Int32(importance.count)
+    cblas_dgemm(
+      CblasRowMajor, CblasNoTrans, CblasNoTrans, 4, width, sectors, 1, factors, sectors, pairs, width, 0,
+      &forms, width)
   }
 
   /// Adds the Hessian of the cross-energies' part that is a form between the ears: 4·Re(δ_rᴴ Σ factor·R_s δ_l).
   private func addCrossForm(to hessian: UnsafeMutablePointer<Double>) {
     let count = microphones
-    var form = [Complex](repeating: .zero, count: count * count)
-    var one = Complex.one
-    var zero = Complex.zero
-    cblas_zgemv(
-      CblasRowMajor, CblasTrans, Int32(importance.count), Int32(count * count), &one, sectorCovariances,
-      Int32(count * count), crossForms, 1, &zero, &form, 1)
+    let width = count * (count + 1)
+    var pair = 2 * width
+    func add(_ value: Complex, _ m: Int, _ n: Int) {
+      let block = hessian + 2 * n * 4 * count + 2 * count + 2 * m
+      block[0] += 2 * value.real
+      block[1] += 2 * value.imaginary
+      block[4 * count] -= 2 * value.imaginary
+      block[4 * count + 1] += 2 * value.real
+    }
     for m in 0..<count {
-      for n in 0..<count {
-        let value = form[m * count + n]
-        let block = hessian + 2 * n * 4 * count + 2 * count + 2 * m
-        block[0] += 2 * value.real
-        block[1] += 2 * value.imaginary
-        block[4 * count] -= 2 * value.imaginary
-        block[4 * count + 1] += 2 * value.real
+      for n in m..<count {
+        // Σ (a + jb)·R of both parts, each of which is Hermitian.
+        let (a, b) = (
+          Complex(forms[pair], forms[pair + 1]), Complex(forms[width + pair], forms[width + pair + 1])
+        )
+        add(a + Complex(-b.imaginary, b.real), m, n)
+        if m != n { add(a.conjugate + Complex(b.imaginary, b.real), n, m) }
+        pair += 2
       }
     }
   }
 
   /// Sets `hermitianForm` to that of one ear's errors in the sectors: Σ slope · R_s.
-  private mutating func sumSectorForms(ear: Int) {
-    let size = Int32(2 * microphones * microphones)
-    sectorCovariances.withUnsafeBytes { covariances in
-      hermitianForm.withUnsafeMutableBytes { form in
-        slopes.withUnsafeBufferPointer { slopes in
-          cblas_dgemv(
-            CblasRowMajor, CblasTrans, Int32(importance.count), size, 1,
-            covariances.bindMemory(to: Double.self).baseAddress!, size, slopes.baseAddress! + ear, 2, 0,
-            form.bindMemory(to: Double.self).baseAddress!, 1)
-        }
+  private mutating func setSectorForm(ear: Int) {
+    let count = microphones
+    var pair = ear * count * (count + 1)
+    for m in 0..<count {
+      for n in m..<count {
+        let value = Complex(forms[pair], forms[pair + 1])
+        hermitianForm[m * count + n] = value
+        hermitianForm[n * count + m] = value.conjugate
+        pair += 2
       }
     }
   }

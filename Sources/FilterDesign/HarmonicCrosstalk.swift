@@ -38,6 +38,9 @@ struct HarmonicCrosstalk: Sendable {
     self.bin = bin
   }
 
+  /// Whether the channel hears no other harmonic of its order.
+  var isNone: Bool { excesses.isEmpty }
+
   /// The solution of regularised least squares with that error.
   /// - Parameter correlation: of the channel's own harmonic with the microphones.
   func solution(_ correlation: [Complex], regulariser: Double) -> [Complex] {
@@ -57,6 +60,8 @@ struct HarmonicCrosstalk: Sendable {
   }
 
   private static func product(_ a: [Complex], _ b: [Complex]) -> Double {
-    zip(a, b).reduce(0) { $0 + ($1.0.conjugate * $1.1).real }
+    var sum = 0.0
+    for j in a.indices { sum += a[j].real * b[j].real + a[j].imaginary * b[j].imaginary }
+    return sum
   }
 }

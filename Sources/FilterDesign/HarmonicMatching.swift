@@ -4,9 +4,14 @@ import Numerics
 
 /// Least-squares match of the spherical harmonics in single bins, within a limit of noise.
 struct HarmonicMatching: Sendable {
+  /// The harmonics, times the square root of what each direction counts, relative to the mean. The bins' responses have
+  /// it, too.
   let targets: SphericalHarmonicTargets
-  /// Square root of what each direction counts, relative to the mean. The bins' responses have it, too.
-  let amplitudes: [Double]
+
+  /// - Parameter amplitudes: square root of what each direction counts.
+  init(targets: SphericalHarmonicTargets, amplitudes: [Double]) {
+    self.targets = targets.scaled(by: amplitudes)
+  }
 
   /// The weights of one channel in one bin, as components along the covariance's eigenvectors.
   struct Match: Sendable {
@@ -30,9 +35,7 @@ struct HarmonicMatching: Sendable {
 
   /// The correlation of each channel's harmonic with the microphones: `[channel][eigenvector]`.
   func correlations(_ bin: BinMatching, frequency: Double, origin: Position) -> [[Complex]] {
-    var heard = targets.heard(at: origin, frequency: frequency)
-    for i in heard.indices { heard[i] = amplitudes[i % amplitudes.count] * heard[i] }
-    return bin.correlation(with: heard, outputs: targets.channels)
+    bin.correlation(with: targets.heard(at: origin, frequency: frequency), outputs: targets.channels)
   }
 
   /// - Parameters:
@@ -55,7 +58,17 @@ struct HarmonicMatching: Sendable {
       crosstalk?.solution(correlation, regulariser: regulariser)
         ?? bin.solution(correlation, regulariser: regulariser)
     }
+    let squares = correlation.map(\.squaredMagnitude)
     let regulariser = bin.regulariser(from: least * mean, to: greatest * mean) { regulariser in
+      if crosstalk?.isNone ?? true {
+        var (noise, energy) = (0.0, 0.0)
+        for j in squares.indices {
+          let component = squares[j] / ((eigenvalues[j] + regulariser) * (eigenvalues[j] + regulariser))
+          noise += component
+          energy += eigenvalues[j] * component
+        }
+        return noise <= most && noise <= mostOverReached * energy
+      }
       let components = solution(regulariser)
       let noise = components.reduce(0) { $0 + $1.squaredMagnitude }
       return noise <= most && noise <= mostOverReached * reached(components)

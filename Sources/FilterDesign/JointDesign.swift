@@ -10,8 +10,6 @@ import Numerics
 struct JointDesign: Sendable {
   private let parameters: DesignParameters.Joint
   let sectors: Sectors
-  /// Target ear responses, `[frequency][ear][direction]`.
-  private let target: ResponseGrid
   /// Energies of the target: `[frequency][sector][ear]`, flat within each frequency.
   private let targetEnergies: [[Double]]
   /// Normalised interaural cross-spectra of the target: `[frequency][sector]`.
@@ -30,26 +28,46 @@ struct JointDesign: Sendable {
     self.parameters = parameters
     let sectors = Sectors(directions: directions, parameters: parameters, importance: importance)
     self.sectors = sectors
-    self.target = target
-    let size = 2 * directions.count
-    var floors: [Double] = []
-    targetEnergies = (0..<target.frequencies).map { f in
-      let squares = target.values[f * size..<(f + 1) * size].map(\.squaredMagnitude)
-      floors.append(parameters.floor * mean(squares))
-      return sectors.means(of: squares, count: 2)
+    let count = directions.count
+    floors = (0..<target.frequencies).map { f in
+      parameters.floor
+        * mean(target.values[2 * f * count..<2 * (f + 1) * count].map(\.squaredMagnitude))
     }
-    self.floors = floors
-    let energies = targetEnergies
-    targetCrossSpectra = (0..<target.frequencies).map { f in
-      let ears = target.values[f * size..<(f + 1) * size]
-      let count = directions.count
-      let products = (0..<count).map { ears[f * size + $0] * ears[f * size + count + $0].conjugate }
-      let sums = sectors.means(of: products.map(\.real) + products.map(\.imaginary), count: 2)
-      return (0..<sectors.count).map { s in
-        let energy = (energies[f][2 * s] + floors[f]) * (energies[f][2 * s + 1] + floors[f])
-        return (1 / energy.squareRoot()) * Complex(sums[2 * s], sums[2 * s + 1])
+    // Energies of both ears and their cross-spectrum in all directions: four rows for each frequency.
+    var (energies, crossSpectra) = ([[Double]](), [[Complex]]())
+    let block = 16
+    var rows = [Double](repeating: 0, count: 4 * block * count)
+    for first in stride(from: 0, to: target.frequencies, by: block) {
+      let frequencies = min(block, target.frequencies - first)
+      rows.withUnsafeMutableBufferPointer { rows in
+        target.values.withUnsafeBufferPointer { values in
+          for f in 0..<frequencies {
+            let left = values.baseAddress! + 2 * (first + f) * count
+            let right = left + count
+            let row = rows.baseAddress! + 4 * f * count
+            for d in 0..<count {
+              let product = left[d] * right[d].conjugate
+              row[d] = left[d].squaredMagnitude
+              row[count + d] = right[d].squaredMagnitude
+              row[2 * count + d] = product.real
+              row[3 * count + d] = product.imaginary
+            }
+          }
+        }
+      }
+      let means = sectors.means(of: rows, count: 4 * block)
+      for f in 0..<frequencies {
+        let sums = (0..<sectors.count).map { s in (0..<4).map { means[4 * (s * block + f) + $0] } }
+        let floor = floors[first + f]
+        energies.append(sums.flatMap { [$0[0], $0[1]] })
+        crossSpectra.append(
+          sums.map { sums in
+            let energy = (sums[0] + floor) * (sums[1] + floor)
+            return (1 / energy.squareRoot()) * Complex(sums[2], sums[3])
+          })
       }
     }
+    (targetEnergies, targetCrossSpectra) = (energies, crossSpectra)
   }
 
   /// Minimises the cost of one bin.
@@ -59,22 +77,21 @@ struct JointDesign: Sendable {
   ///   - nearness: how much that counts; 1 for the bin below.
   ///   - bin: index into the target's frequencies.
   ///   - frequency: of the bin, in hertz.
-  ///   - match: the array's responses in that bin.
-  ///   - weighted: the same with directions weighted as in least squares, and their amplitudes; nil above
-  ///     `highestLeastSquares`.
+  ///   - covariance: of the array's responses over all directions.
+  ///   - sectorCovariances: the same over each sector, `[sector][row][column]`.
+  ///   - leastSquares: the covariance with directions weighted as in least squares, and the cross-correlation of each
+  ///     ear's target with the microphones, weighted likewise; nil above `highestLeastSquares`.
   ///   - axis: the array's responses straight ahead and straight behind, `[front, rear][microphone]`, and the
   ///     wanted sum of both ears' energies there.
   ///   - noiseGainLimit: power ratio above which noise gain is penalised.
   /// - Returns: `[ear][microphone]`.
   func weights(
     from starts: [[Complex]], previous: [Complex], nearness: Double, bin: Int, frequency: Double,
-    _ match: BinMatching,
-    weighted: (match: BinMatching, amplitudes: [Double])?, axis: (responses: [Complex], wanted: [Double]),
-    noiseGainLimit: Double,
+    covariance: BinCovariance, sectorCovariances: [Complex],
+    leastSquares: (covariance: BinCovariance, correlation: [Complex])?,
+    axis: (responses: [Complex], wanted: [Double]), noiseGainLimit: Double,
     step: DesignStep = .unobserved
   ) throws(DesignError) -> [Complex] {
-    let size = 2 * match.directions
-    let ears = target.values[bin * size..<(bin + 1) * size]
     let corner = parameters.crossCorner.value
     let meanEnergy = floors[bin] / parameters.floor
     let fallen = parameters.crossWeight * pow(corner / frequency, parameters.crossDecay)
@@ -85,20 +102,16 @@ struct JointDesign: Sendable {
       noiseGainLimit: noiseGainLimit,
       crossWeight: min(max(fallen, parameters.highCrossWeight), parameters.crossWeight), previous: previous)
     wanted.smoothness = nearness * parameters.smoothness
-    if let weighted {
+    if let leastSquares {
       wanted.leastSquaresWeight =
         parameters.leastSquaresWeight
         * min(max((parameters.highestLeastSquares.value - frequency) / corner, 0), 1)
         / max(meanEnergy, 1e-30)
-      wanted.leastSquaresCovariance = weighted.match.covariance
-      let amplitudes = weighted.amplitudes
-      let wantedEars = ears.enumerated().map { amplitudes[$0 % amplitudes.count] * $1 }
-      wanted.leastSquaresCorrelation = weighted.match.correlation(with: wantedEars, outputs: 2).flatMap {
-        weighted.match.covarianceEigen.combine($0)
-      }
+      wanted.leastSquaresCovariance = leastSquares.covariance.values
+      wanted.leastSquaresCorrelation = leastSquares.correlation
     }
     var cost = BinauralCost(
-      covariance: match.covariance, sectorCovariances: sectorCovariances(match),
+      covariance: covariance.values, sectorCovariances: sectorCovariances,
       importance: frequency < corner ? sectors.importance.low : sectors.importance.high,
       target: wanted, parameters: parameters)
     let solver = DampedNewton(iterations: parameters.iterations)
@@ -117,37 +130,5 @@ struct JointDesign: Sendable {
       ? points[0]
       : points.min { cost.evaluate($0, &gradient, &hessian) < cost.evaluate($1, &gradient, &hessian) }!
     return (0..<best.count / 2).map { Complex(best[2 * $0], best[2 * $0 + 1]) }
-  }
-
-  /// Covariance of each sector, the weighted mean of V* Vᵀ over its directions: `[sector][row][column]`.
-  private func sectorCovariances(_ match: BinMatching) -> [Complex] {
-    let (microphones, directions) = (match.microphones, match.directions)
-    // Real and imaginary parts of the upper triangle, as rows over the directions.
-    var products: [Double] = []
-    products.reserveCapacity(microphones * (microphones + 1) * directions)
-    for m in 0..<microphones {
-      let a = match.responses + m * directions
-      for n in m..<microphones {
-        let b = match.responses + n * directions
-        for d in 0..<directions { products.append(a[d].real * b[d].real + a[d].imaginary * b[d].imaginary) }
-        for d in 0..<directions { products.append(a[d].real * b[d].imaginary - a[d].imaginary * b[d].real) }
-      }
-    }
-    let rows = microphones * (microphones + 1)
-    let means = sectors.means(of: products, count: rows)
-    var result = [Complex](repeating: .zero, count: sectors.count * microphones * microphones)
-    for s in 0..<sectors.count {
-      var row = s * rows
-      for m in 0..<microphones {
-        for n in m..<microphones {
-          let value = Complex(means[row], means[row + 1])
-          result[(s * microphones + m) * microphones + n] =
-            m == n ? (1 + parameters.robustness) * value : value
-          if m != n { result[(s * microphones + n) * microphones + m] = value.conjugate }
-          row += 2
-        }
-      }
-    }
-    return result
   }
 }

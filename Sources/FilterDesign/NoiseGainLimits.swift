@@ -20,23 +20,23 @@ struct NoiseGainLimits {
   /// Lowers the limits around the bins in which the finished filters exceed their limit.
   /// - Parameters:
   ///   - filters: the finished filters.
-  ///   - matches: one per designed bin.
+  ///   - covariances: over all directions, one per designed bin.
   /// - Returns: the largest excess in decibels; zero or less if no bin exceeds the limit.
   mutating func tighten(
-    _ filters: Taps<Float>, _ matches: [BinMatching], step: DesignStep
+    _ filters: Taps<Float>, _ covariances: [BinCovariance], step: DesignStep
   ) throws(DesignError) -> Double {
     try step.check()
     let response = FilterResponse(
       taps: filters, sampleRate: grid.sampleRate, delayFrames: grid.delayFrames, frequencies: grid.frequencies
     )
     var gains = [NoiseGain](repeating: NoiseGain(), count: filters.outputs)
-    for (bin, match) in matches.enumerated() {
-      for (output, power) in match.outputPowers(of: response.weights[bin]).enumerated() {
+    for (bin, covariance) in covariances.enumerated() {
+      for (output, power) in covariance.outputPowers(of: response.weights[bin]).enumerated() {
         gains[output].add(noise: power.noise, signal: power.signal)
       }
     }
     let levels = gains.map(\.levels)
-    let excesses = matches.indices.map { bin in
+    let excesses = covariances.indices.map { bin in
       let frequency = Hertz(grid.frequency(bin))
       return frequency >= parameters.lowestNoise && frequency <= parameters.highestNoise
         ? levels.map { $0[bin] }.max()! - parameters.finishedNoiseGain.value : -1
@@ -50,24 +50,5 @@ struct NoiseGainLimits {
       }
     }
     return excesses.max() ?? 0
-  }
-}
-
-extension BinMatching {
-  /// Output power of each output, for noise of unit power in each microphone (‖w‖²) and for a diffuse field (wᴴRw).
-  /// - Parameter weights: `[output][microphone]`.
-  func outputPowers(of weights: [Complex]) -> [(noise: Double, signal: Double)] {
-    stride(from: 0, to: weights.count, by: microphones).map { start in
-      var noise = 0.0
-      var signal = 0.0
-      for m in 0..<microphones {
-        let w = weights[start + m]
-        noise += w.squaredMagnitude
-        for n in 0..<microphones {
-          signal += (w.conjugate * covariance[m * microphones + n] * weights[start + n]).real
-        }
-      }
-      return (noise, signal)
-    }
   }
 }

@@ -26,30 +26,44 @@ struct PatternMatching {
   let grid: DesignGrid
   /// One per designed bin.
   let matches: [BinMatching]
-  /// Microphone responses on the pattern's axis: `[bin][microphone]`.
-  let onAxisResponses: [[Complex]]
-  /// cos θ of each direction.
-  let cosines: [Double]
-  /// Square root of what each direction counts, relative to the mean; `matches` have it, too.
-  let amplitudes: [Double]
+  /// What the patterns of one axis share in each bin.
+  private let axis: [PatternAxis]
   /// α of the pattern α + (1 − α) cos θ.
   let omnidirectionalPart: Double
   /// The first bin that is matched by magnitude only.
   let crossoverBin: Int
+  /// Magnitude of the pattern in each direction, times the square root of what the direction counts, which `matches` have,
+  /// too; and the mean of its square.
+  private let magnitudes: [Double]
+  private let meanEnergy: Double
+  /// Means over the directions of what they count, times 1, cos θ and cos² θ.
+  private let moments: SIMD3<Double>
 
+  /// - Parameters:
+  ///   - axis: one per designed bin.
+  ///   - cosines: cos θ of each direction.
+  ///   - amplitudes: square root of what each direction counts, relative to the mean; `matches` have it, too.
   init(
-    grid: DesignGrid, matches: [BinMatching], onAxisResponses: [[Complex]], cosines: [Double],
+    grid: DesignGrid, matches: [BinMatching], axis: [PatternAxis], cosines: [Double],
     amplitudes: [Double], omnidirectionalPart: Double, crossover: Double, parameters: DesignParameters.Mono
   ) {
     self.parameters = parameters
     whiteNoiseGainFloor = parameters.whiteNoiseGainFloor.powerRatio
     self.grid = grid
     self.matches = matches
-    self.onAxisResponses = onAxisResponses
-    self.cosines = cosines
-    self.amplitudes = amplitudes
+    self.axis = axis
     self.omnidirectionalPart = omnidirectionalPart
     crossoverBin = min(Int(crossover / grid.binWidth) + 1, matches.count)
+    let target = zip(cosines, amplitudes).map {
+      (omnidirectionalPart + (1 - omnidirectionalPart) * $0) * $1
+    }
+    magnitudes = target.map(abs)
+    meanEnergy = mean(target.map { $0 * $0 })
+    let squares = amplitudes.map { $0 * $0 }
+    moments = [
+      mean(squares), mean(zip(squares, cosines).map { $0 * $1 }),
+      mean(zip(squares, cosines).map { $0 * $1 * $1 }),
+    ]
   }
 
   /// Matches the pattern in every designed bin.
@@ -66,10 +80,10 @@ struct PatternMatching {
     var startingMicrophone = try startingMicrophone(below: bins.weights, step: step.within(0.1...0.8))
     for bin in crossoverBin..<matches.count {
       try step.reached(0.8 + 0.2 * Double(bin) / Double(matches.count))
-      let phases =
+      var phases =
         startingMicrophone.map { responses(ofMicrophone: $0, bin) } ?? pattern(of: bins.weights[bin - 1], bin)
       let match = try magnitudeMatch(
-        bin, phases: phases,
+        bin, phases: &phases,
         passes: startingMicrophone == nil ? parameters.magnitudePasses : parameters.firstMagnitudePasses,
         step: step)
       startingMicrophone = nil
@@ -89,7 +103,7 @@ struct PatternMatching {
       let part = min(1, log2(Double(bin) / Double(first)) / Self.aliasingFade)
       let share = part * part * (3 - 2 * part)
       let pattern = weights[bin]
-      let response = onAxisResponses[bin][microphone]
+      let response = axis[bin].responses[microphone]
       let turn = Complex(phase: (1 - share) * phase)
       let own = (turn * onAxisResponse(pattern, bin).direction.conjugate)
       var faded = pattern.map { (1 - share) * (own * $0) }
@@ -114,8 +128,10 @@ struct PatternMatching {
     let bins = max(1, crossoverBin)..<matches.count
     let microphones = matches[0].microphones
     let singles = (0..<microphones).map { m -> [Double] in
-      let unit = (0..<microphones).map { Complex($0 == m ? 1 : 0, 0) }
-      return bins.map { 10 * log10(max(directivity(of: unit, $0), 1e-6)) }
+      bins.map { bin in
+        let diffuse = matches[bin].covariance[m * (microphones + 1)].real
+        return 10 * log10(max(axis[bin].responses[m].squaredMagnitude / max(diffuse, 1e-30), 1e-6))
+      }
     }
     // The weight 1/f gives every octave the same weight.
     let octaves = bins.reduce(0) { $0 + 1 / Double($1) }
@@ -140,64 +156,89 @@ struct PatternMatching {
   /// Directivity factor of the match without the white-noise gain constraint.
   func unconstrainedDirectivity(_ bin: Int) -> Double {
     let match = matches[bin]
-    let correlation = match.correlation(with: target(omnidirectionalPart), outputs: 1)[0]
+    let correlation = axis[bin].correlation(omnidirectionalPart)
     let least = parameters.minimumRegulariser * match.covarianceEigen.values.last!
-    return directivity(
-      of: match.covarianceEigen.combine(match.solution(correlation, regulariser: least)), bin)
+    return axis[bin].directivity(of: match.solution(correlation, regulariser: least), match)
   }
 
   /// Directional response of `weights` in `bin`: `[direction]`.
   func pattern(of weights: [Complex], _ bin: Int) -> [Complex] {
-    var pattern = [Complex](repeating: .zero, count: cosines.count)
-    matches[bin].pattern(of: weights, outputs: 1, into: &pattern)
+    var pattern = [Complex](repeating: .zero, count: magnitudes.count)
+    // One more, which zgemv reads.
+    matches[bin].pattern(of: weights + [.zero], into: &pattern)
     return pattern
   }
 
   private typealias Match = (weights: [Complex], regulariser: Double)
 
-  private func target(_ alpha: Double) -> [Complex] {
-    zip(cosines, amplitudes).map { Complex((alpha + (1 - alpha) * $0) * $1, 0) }
-  }
-
   /// The ideal pattern's directivity factor: 1 over the mean of (α + (1 − α) cos θ)².
-  private var targetDirectivity: Double { 1 / mean(target(omnidirectionalPart).map(\.squaredMagnitude)) }
+  private var targetDirectivity: Double { 1 / meanEnergy }
+
+  /// The mean square of the target of a pattern α.
+  private func energy(_ alpha: Double) -> Double {
+    (moments * [alpha * alpha, 2 * alpha * (1 - alpha), (1 - alpha) * (1 - alpha)]).sum()
+  }
 
   /// Matches magnitude and phase. While noise limits the directivity, it lowers α as long as that helps.
   private func complexMatch(_ bin: Int) -> Match {
-    let least = parameters.minimumRegulariser
-    var best = solve(bin, target: target(omnidirectionalPart), least: least)
-    guard omnidirectionalPart > 0, best.isLimitedByNoise else { return (best.weights, best.regulariser) }
-    let targetDirectivity = targetDirectivity
-    var alpha = omnidirectionalPart
-    while directivity(of: best.weights, bin) < targetDirectivity,
-      alpha > parameters.minimumOmnidirectionalPart
-    {
-      alpha -= parameters.omnidirectionalStep
-      let narrower = solve(bin, target: target(alpha), least: least)
-      guard narrower.isLimitedByNoise,
-        directivity(of: narrower.weights, bin) > 1.0001 * directivity(of: best.weights, bin)
-      else { break }
-      best = narrower
+    let (own, match) = (axis[bin], matches[bin])
+    func solve(_ alpha: Double) -> Solution {
+      self.solve(
+        bin, own.correlation(alpha), energy: energy(alpha), least: parameters.minimumRegulariser)
     }
-    return (best.weights, best.regulariser)
+    var best = solve(omnidirectionalPart)
+    guard omnidirectionalPart > 0, best.isLimitedByNoise else {
+      return (match.covarianceEigen.combine(best.components), best.regulariser)
+    }
+    var alpha = omnidirectionalPart
+    var reached = own.directivity(of: best.components, match)
+    while reached < targetDirectivity, alpha > parameters.minimumOmnidirectionalPart {
+      alpha -= parameters.omnidirectionalStep
+      let narrower = solve(alpha)
+      let directivity = own.directivity(of: narrower.components, match)
+      guard narrower.isLimitedByNoise, directivity > 1.0001 * reached else { break }
+      (best, reached) = (narrower, directivity)
+    }
+    return (match.covarianceEigen.combine(best.components), best.regulariser)
   }
 
   /// Magnitude least squares: alternates between solving and adopting the phases of the result.
-  /// - Parameter phases: the initial phases, as a directional response; its magnitudes are ignored.
+  /// - Parameter phases: the initial phases, as a directional response whose magnitudes are ignored; then the response of
+  ///   the match.
   private func magnitudeMatch(
-    _ bin: Int, phases: [Complex], passes: Int, step: DesignStep
+    _ bin: Int, phases: inout [Complex], passes: Int, step: DesignStep
   ) throws(DesignError) -> Match {
-    let magnitudes = target(omnidirectionalPart).map(\.magnitude)
-    var phases = phases
-    var match: Match = ([], 0)
+    let match = matches[bin]
+    let eigen = match.covarianceEigen
+    var correlation = [Complex](repeating: .zero, count: match.microphones)
+    var weights: [Complex] = []
+    var regulariser = 0.0
     for _ in 0..<passes {
       try step.check()
-      let target = zip(magnitudes, phases).map { magnitude, response in magnitude * response.direction }
-      let solution = solve(bin, target: target, least: parameters.minimumMagnitudeRegulariser)
-      match = (solution.weights, solution.regulariser)
-      phases = pattern(of: match.weights, bin)
+      adopt(&phases)
+      match.correlation(with: phases, into: &correlation)
+      let solution = solve(
+        bin, correlation.withUnsafeBufferPointer { eigen.project($0.baseAddress!) }, energy: meanEnergy,
+        least: parameters.minimumMagnitudeRegulariser)
+      regulariser = solution.regulariser
+      // One more, which zgemv reads.
+      weights = eigen.combine(solution.components) + [.zero]
+      match.pattern(of: weights, into: &phases)
     }
-    return match
+    return (Array(weights.dropLast()), regulariser)
+  }
+
+  /// Replaces the magnitudes of a response by those of the pattern. What is zero gets the phase 0.
+  private func adopt(_ phases: inout [Complex]) {
+    phases.withUnsafeMutableBufferPointer { phases in
+      magnitudes.withUnsafeBufferPointer { magnitudes in
+        for d in magnitudes.indices {
+          let square = phases[d].squaredMagnitude
+          let scale = magnitudes[d] / square.squareRoot()
+          phases[d] = square > 0 ? scale * phases[d] : Complex(magnitudes[d], 0)
+        }
+      }
+    }
   }
 
   /// The microphone whose phases are the best initial phases for the first magnitude match; nil if those of the bin
@@ -219,11 +260,11 @@ struct PatternMatching {
       let last = min(matches.count, Int(parameters.highestStartComparison.value / grid.binWidth))
       for bin in stride(from: crossoverBin, to: last, by: parameters.startComparisonStride) {
         let match = try magnitudeMatch(
-          bin, phases: phases,
+          bin, phases: &phases,
           passes: bin == crossoverBin ? parameters.firstMagnitudePasses : parameters.magnitudePasses,
           step: step)
         // The weight 1/f gives every octave the same weight.
-        error += log(patternError(of: match.weights, bin)) / Double(bin)
+        error += log(patternError(of: phases)) / Double(bin)
         weightSum += 1 / Double(bin)
         if bin + parameters.startComparisonStride < last {
           phases = pattern(of: match.weights, bin + parameters.startComparisonStride)
@@ -248,43 +289,49 @@ struct PatternMatching {
   }
 
   /// Mean of (|response| − |target|)² over the directions.
-  private func patternError(of weights: [Complex], _ bin: Int) -> Double {
-    mean(
-      zip(target(omnidirectionalPart), pattern(of: weights, bin)).map { target, response in
-        pow(response.magnitude - target.magnitude, 2)
-      })
+  private func patternError(of responses: [Complex]) -> Double {
+    var sum = 0.0
+    for (response, magnitude) in zip(responses, magnitudes) {
+      let error = response.magnitude - magnitude
+      sum += error * error
+    }
+    return sum / Double(magnitudes.count)
   }
+
+  /// Components along the eigenvectors, the regulariser, and whether the white-noise gain required a larger one than
+  /// the smallest.
+  private typealias Solution = (components: [Complex], regulariser: Double, isLimitedByNoise: Bool)
 
   /// Least squares with the smallest regulariser that keeps the white-noise gain above its floor. If none does, it uses
   /// the smallest regulariser. The weights are zero if the array cannot produce the target at all.
   /// - Parameters:
-  ///   - target: `[direction]`.
+  ///   - correlation: of the target with the microphones, along the eigenvectors.
+  ///   - energy: the target's mean square.
   ///   - least: the smallest regulariser relative to the largest eigenvalue.
-  /// - Returns: `isLimitedByNoise` tells whether the white-noise gain required a larger regulariser than `least`.
-  private func solve(
-    _ bin: Int, target: [Complex], least: Double
-  ) -> (weights: [Complex], regulariser: Double, isLimitedByNoise: Bool) {
-    let match = matches[bin]
-    let largest = match.covarianceEigen.values.last!
-    let correlation = match.correlation(with: target, outputs: 1)[0]
+  private func solve(_ bin: Int, _ correlation: [Complex], energy: Double, least: Double) -> Solution {
+    let (match, own) = (matches[bin], axis[bin])
+    let eigenvalues = match.covarianceEigen.values
+    let largest = eigenvalues.last!
     // By the Cauchy–Schwarz inequality ‖V* t‖² is at most the largest eigenvalue times ‖t‖².
-    guard
-      squaredNorm(correlation)
-        >= pow(parameters.minimumCorrelation, 2) * largest * mean(target.map(\.squaredMagnitude))
-    else {
+    guard squaredNorm(correlation) >= pow(parameters.minimumCorrelation, 2) * largest * energy else {
       return ([Complex](repeating: .zero, count: match.microphones), least * largest, false)
     }
-    func isRobust(_ components: [Complex]) -> Bool {
-      let weights = match.covarianceEigen.combine(components)
-      return onAxisResponse(weights, bin).squaredMagnitude >= whiteNoiseGainFloor * squaredNorm(weights)
+    func isRobust(_ regulariser: Double) -> Bool {
+      var (onAxis, norm) = (Complex.zero, 0.0)
+      for j in eigenvalues.indices {
+        let component = (1 / (eigenvalues[j] + regulariser)) * correlation[j]
+        onAxis += component * own.components[j]
+        norm += component.squaredMagnitude
+      }
+      return onAxis.squaredMagnitude >= whiteNoiseGainFloor * norm
     }
-    let plain = match.solution(correlation, regulariser: least * largest)
-    if isRobust(plain) { return (match.covarianceEigen.combine(plain), least * largest, false) }
-    let regulariser = match.regulariser(
-      of: correlation, from: least * largest, to: largest * 1e3, accepts: isRobust)
-    let robust = match.solution(correlation, regulariser: regulariser)
-    guard isRobust(robust) else { return (match.covarianceEigen.combine(plain), least * largest, false) }
-    return (match.covarianceEigen.combine(robust), regulariser, true)
+    let plain = least * largest
+    var regulariser = plain
+    if !isRobust(plain) {
+      regulariser = match.regulariser(from: plain, to: largest * 1e3, accepts: isRobust)
+      if !isRobust(regulariser) { regulariser = plain }
+    }
+    return (match.solution(correlation, regulariser: regulariser), regulariser, regulariser > plain)
   }
 
   /// `weights` scaled to an on-axis response of 1, as far as `minimumOnAxis` and the noise bound allow.
@@ -307,8 +354,48 @@ struct PatternMatching {
   }
 
   private func onAxisResponse(_ weights: [Complex], _ bin: Int) -> Complex {
-    zip(weights, onAxisResponses[bin]).reduce(.zero) { $0 + $1.0 * $1.1 }
+    zip(weights, axis[bin].responses).reduce(.zero) { $0 + $1.0 * $1.1 }
   }
 
   private func squaredNorm(_ vector: [Complex]) -> Double { vector.reduce(0) { $0 + $1.squaredMagnitude } }
+}
+
+/// What the patterns of one axis share in one bin.
+struct PatternAxis: Sendable {
+  /// Microphone responses on the axis: `[microphone]`.
+  let responses: [Complex]
+  /// The same along the covariance's eigenvectors, so that Σ component × component of weights is the response.
+  let components: [Complex]
+  /// Correlations of the microphones with an omnidirectional pattern and a figure of eight, along the eigenvectors. Those
+  /// of all patterns are sums of them.
+  private let omnidirectional: [Complex]
+  private let figureEight: [Complex]
+
+  /// - Parameters:
+  ///   - responses: on the axis, `[microphone]`.
+  ///   - targets: of both patterns, `[pattern][direction]`.
+  init(_ match: BinMatching, responses: [Complex], targets: [Complex]) {
+    self.responses = responses
+    let eigen = match.covarianceEigen
+    components = (0..<eigen.order).map { j in
+      (0..<eigen.order).reduce(Complex.zero) { $0 + eigen.vectors[j * eigen.order + $1] * responses[$1] }
+    }
+    let correlations = match.correlation(with: targets, outputs: 2)
+    (omnidirectional, figureEight) = (correlations[0], correlations[1])
+  }
+
+  /// The correlation of the pattern α + (1 − α) cos θ with the microphones, along the eigenvectors.
+  func correlation(_ alpha: Double) -> [Complex] {
+    omnidirectional.indices.map { alpha * omnidirectional[$0] + (1 - alpha) * figureEight[$0] }
+  }
+
+  /// Directivity factor, a power ratio, of weights along the eigenvectors.
+  func directivity(of weights: [Complex], _ match: BinMatching) -> Double {
+    var (onAxis, diffuse) = (Complex.zero, 0.0)
+    for (j, eigenvalue) in match.covarianceEigen.values.enumerated() {
+      onAxis += weights[j] * components[j]
+      diffuse += eigenvalue * weights[j].squaredMagnitude
+    }
+    return onAxis.squaredMagnitude / max(diffuse, 1e-30)
+  }
 }

@@ -11,6 +11,9 @@ struct Sectors: Sendable {
   let importance: (low: [Double], high: [Double])
   /// Weight of each direction within each sector, shape `[sector][direction]`; the sum over each sector is 1.
   let weights: [Double]
+  /// The centre and the concentration of each sector; a centre of zero means the whole sphere. Sectors with the same
+  /// are the same.
+  let shapes: [(centre: SIMD3<Double>, concentration: Double)]
   /// Number of directions.
   let directions: Int
 
@@ -37,10 +40,12 @@ struct Sectors: Sendable {
       horizon.map { _ in parameters.horizonWeight / Double(horizontal) }
       + raised.map { _ in parameters.raisedWeight } + [parameters.diffuseWeight]
     var weights: [[Double]] = []
+    var shapes: [(SIMD3<Double>, Double)] = []
     // A centre of zero makes all directions alike: the whole sphere.
     for (sector, centre) in (horizon + raised + [[0, 0, 0]]).enumerated() {
       let concentration =
         sector < horizontal ? parameters.concentration : parameters.raisedConcentration
+      shapes.append((centre, concentration))
       var row = directions.map { exp(concentration * ($0.dot(centre) - centre.dot(centre))) }
       if let counts {
         let spread = row.reduce(0, +)
@@ -65,6 +70,7 @@ struct Sectors: Sendable {
     }
     importance = (normalised(sideWeight: 1), normalised(sideWeight: parameters.highSideWeight))
     self.weights = weights.flatMap(\.self)
+    self.shapes = shapes
     count = shares.count
     self.directions = directions.count
   }

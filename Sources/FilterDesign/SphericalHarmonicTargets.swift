@@ -44,7 +44,33 @@ package struct SphericalHarmonicTargets: Sendable {
   /// - Returns: shape `[channel][direction]`, flat.
   package func heard(at origin: Position, frequency: Double) -> [Complex] {
     let wavenumber = 2 * .pi * frequency / speedOfSound
-    let leads = directions.map { Complex(phase: wavenumber * $0.dot(origin)) }
-    return values.indices.map { values[$0] * leads[$0 % directions.count] }
+    let count = directions.count
+    return [Complex](unsafeUninitializedCapacity: values.count) { heard, size in
+      size = values.count
+      values.withUnsafeBufferPointer { values in
+        // Two at a time; the last one of an odd number twice.
+        for d in stride(from: 0, to: count, by: 2) {
+          let next = min(d + 1, count - 1)
+          let (cosine, sine) = Turns.cosineAndSine(
+            wavenumber * SIMD2(directions[d].dot(origin), directions[next].dot(origin)))
+          let (a, b) = (Complex(cosine.x, sine.x), Complex(cosine.y, sine.y))
+          for row in stride(from: 0, to: values.count, by: count) {
+            heard[row + d] = values[row + d] * a
+            heard[row + next] = values[row + next] * b
+          }
+        }
+      }
+    }
+  }
+
+  /// The same with the harmonics in each direction times its factor.
+  package func scaled(by factors: [Double]) -> SphericalHarmonicTargets {
+    SphericalHarmonicTargets(
+      order: order, directions: directions,
+      values: values.indices.map { values[$0] * factors[$0 % factors.count] })
+  }
+
+  private init(order: Int, directions: [SIMD3<Double>], values: [Double]) {
+    (self.order, self.directions, self.values) = (order, directions, values)
   }
 }

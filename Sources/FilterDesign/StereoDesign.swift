@@ -1,8 +1,10 @@
 import Acoustics
+import CLapack
 import Glibc
 import HeadResponses
 import Manifolds
 import Numerics
+import Synchronization
 
 /// Designs binaural filters with two outputs from all microphones. The outputs approximate the ear signals of a
 /// listener in the device's place. Sound from behind is attenuated by `rearGain` relative to that listener.
@@ -23,6 +25,8 @@ package struct StereoDesign: Sendable {
   private let target: ResponseGrid
   /// Energies of both ears for sources straight ahead and straight behind: `[frequency][front, rear]`.
   private let axisTarget: [[Double]]
+  /// Mean energies of each ear over all directions: `[frequency][ear]`.
+  private let diffuseTarget: [[Double]]
   /// The design of all cases of an array that is known in all directions.
   private let common: JointDesign
 
@@ -39,6 +43,13 @@ package struct StereoDesign: Sendable {
     target = Self.target(
       hrtf, from: directions, frequencies: grid.frequencies, rearGain: parameters.stereo.rearGain)
     try step.reached(0.5)
+    let (values, count) = (target.values, directions.count)
+    diffuseTarget = grid.frequencies.indices.map { bin in
+      (0..<2).map { ear in
+        let row = (2 * bin + ear) * count
+        return mean(values[row..<row + count].map(\.squaredMagnitude))
+      }
+    }
     let axis = Self.target(
       hrtf, from: [[1, 0, 0], [-1, 0, 0]], frequencies: grid.frequencies, rearGain: parameters.stereo.rearGain
     )
@@ -63,9 +74,7 @@ package struct StereoDesign: Sendable {
     let rearGain = rearGain.amplitude
     var target = hrtf.responses(from: directions, frequencies: frequencies)
     let gains = directions.map { rearGain + (1 - rearGain) * (1 + $0.x) / 2 }
-    target.values.withUnsafeMutableBufferPointer { values in
-      for i in values.indices { values[i] = gains[i % directions.count] * values[i] }
-    }
+    target.scale(directionsBy: gains)
     return target
   }
 
@@ -77,34 +86,122 @@ package struct StereoDesign: Sendable {
   package func filters(
     manifold: any ArrayManifold, frame: HeadFrame, near: Taps<Float>? = nil, step: DesignStep = .unobserved
   ) throws(DesignError) -> Taps<Float> {
-    let frequencies = grid.frequencies
-    let deviceDirections = directions.map(frame.device(fromHead:))
-    let responses = try manifold.responses(
-      from: deviceDirections, frequencies: frequencies, step: step.within(0...0.1))
-    let axis = try manifold.responses(
-      from: [frame.forward.vector, -frame.forward.vector], frequencies: frequencies, step: step)
-    let ofArray = manifold.importance(of: deviceDirections)
-    let amplitudes = importance(ofArray).map { $0.squareRoot() }
-    let joint = ofArray.map {
-      JointDesign(target: target, directions: directions, parameters: parameters.joint, importance: $0)
-    }
-    let leastSquaresBins = frequencies.count { $0 <= parameters.joint.highestLeastSquares.value }
-    var weighted = ResponseGrid(
-      frequencies: leastSquaresBins, channels: responses.channels, directions: responses.directions)
-    for i in weighted.values.indices {
-      weighted.values[i] = amplitudes[i % amplitudes.count] * responses.values[i]
-    }
-    let microphones = responses.channels
-    return try responses.values.withUnsafeBufferPointer { responses throws(DesignError) in
-      try weighted.values.withUnsafeBufferPointer { weighted throws(DesignError) in
-        let bins = StereoBins(
-          all: try BinMatching.all(
-            responses, microphones: microphones, directions: directions.count, step: step.within(0.1...0.15)),
-          weighted: try BinMatching.all(
-            weighted, microphones: microphones, directions: directions.count, step: step.within(0.15...0.2)),
-          amplitudes: amplitudes, axis: axis, joint: joint ?? common)
-        return try filters(bins, near: near.map(response), step: step)
+    try filters(manifold: manifold, [(frame, near)], step: step)[0]
+  }
+
+  /// Designs the filters of several cases, in parallel. Cases whose directions `manifold` shares share their covariances.
+  /// - Parameters:
+  ///   - cases: frame and near filters of each, as for a single one.
+  ///   - threads: the maximum number of threads; nil for one per core.
+  package func filters(
+    manifold: any ArrayManifold, _ cases: [(frame: HeadFrame, near: Taps<Float>?)], threads: Int? = nil,
+    step: DesignStep
+  ) throws(DesignError) -> [Taps<Float>] {
+    let shared = manifold as? SharedManifold
+    let orders = cases.map { shared?.order(of: directions.map($0.frame.device(fromHead:)), grid.frequencies) }
+    let together = cases.indices.filter { orders[$0] != nil }
+    let field =
+      together.isEmpty
+      ? nil
+      : try field(
+        shared!.responses, together.map { (cases[$0].frame, orders[$0]!) }, manifold,
+        step: step.within(0...0.2))
+    let steps = step.within(0.2...1).divided(by: cases.map { _ in 1 })
+    let results = Mutex([Taps<Float>?](repeating: nil, count: cases.count))
+    try DesignThreads.forEach(cases.count, threads: threads) { number throws(DesignError) in
+      let (frame, near) = cases[number]
+      let step = steps[number]
+      let bins: StereoBins
+      if let index = together.firstIndex(of: number) {
+        bins = StereoBins(field!, listener: index)
+      } else {
+        let responses = try manifold.responses(
+          from: directions.map(frame.device(fromHead:)), frequencies: grid.frequencies,
+          step: step.within(0...0.1))
+        bins = StereoBins(
+          try self.field(
+            responses, [(frame, Array(directions.indices))], manifold, step: step.within(0.1...0.2)),
+          listener: 0)
       }
+      let filters = try filters(bins, near: near.map(response), step: step)
+      results.withLock { $0[number] = filters }
+      try step.reached(1)
+    }
+    return results.withLock { $0.map { $0! } }
+  }
+
+  /// What the designs of some listeners know of the array.
+  /// - Parameters:
+  ///   - responses: of the array, whose directions are the design's in any order.
+  ///   - listeners: their frames, and where each design direction is in `responses`.
+  private func field(
+    _ responses: ResponseGrid, _ listeners: [(frame: HeadFrame, order: [Int])], _ manifold: any ArrayManifold,
+    step: DesignStep
+  ) throws(DesignError) -> ListenerField {
+    let count = directions.count
+    var regions = [Double](repeating: 1 / Double(count), count: count)
+    var known: [SIMD4<Int>: Int] = [:]
+    /// The index of a region of these weights, in the design's order; regions with equal keys are equal.
+    func region(_ key: SIMD4<Int>, _ weights: [Double], _ order: [Int]) -> Int {
+      if let index = known[key] { return index }
+      let index = regions.count / count
+      known[key] = index
+      regions += [Double](repeating: 0, count: count)
+      for (d, weight) in weights.enumerated() { regions[index * count + order[d]] = weight }
+      return index
+    }
+    func key(_ vector: SIMD3<Double>, _ kind: Double) -> SIMD4<Int> {
+      SIMD4<Int>((SIMD4(vector, kind) * 1e6).rounded(.toNearestOrAwayFromZero))
+    }
+    var found: [ListenerField.Listener] = []
+    for (frame, order) in listeners {
+      let ofArray = manifold.importance(of: directions.map(frame.device(fromHead:)))
+      let joint =
+        ofArray.map {
+          JointDesign(target: target, directions: directions, parameters: parameters.joint, importance: $0)
+        } ?? common
+      let importance = importance(ofArray)
+      let sectors = joint.sectors.shapes.enumerated().map { s, shape in
+        region(
+          key(frame.device(fromHead: shape.centre), shape.concentration),
+          Array(joint.sectors.weights[s * count..<(s + 1) * count]), order)
+      }
+      let axis = try manifold.responses(
+        from: [frame.forward.vector, -frame.forward.vector], frequencies: grid.frequencies, step: step)
+      found.append(
+        ListenerField.Listener(
+          sectors: sectors,
+          leastSquares: region(
+            key(frame.forward.vector, -1), importance.map { $0 / Double(count) }, order),
+          correlations: correlations(responses, importance: importance, order: order), axis: axis,
+          joint: joint))
+    }
+    return ListenerField(
+      covariances: try SphereCovariances(responses, regions: regions, step: step), listeners: found,
+      robustness: parameters.joint.robustness)
+  }
+
+  /// The cross-correlations of both ears' targets with the microphones, as directions count in least squares, in the bins
+  /// of least squares: `[bin][ear × microphone]`.
+  private func correlations(_ responses: ResponseGrid, importance: [Double], order: [Int]) -> [[Complex]] {
+    let (count, microphones) = (directions.count, responses.channels)
+    let bins = grid.frequencies.count { $0 <= parameters.joint.highestLeastSquares.value }
+    var wanted = [Complex](repeating: .zero, count: 2 * count)
+    return (0..<bins).map { bin in
+      for ear in 0..<2 {
+        for d in 0..<count {
+          wanted[ear * count + order[d]] = importance[d] * target.values[(2 * bin + ear) * count + d]
+        }
+      }
+      var result = [Complex](repeating: .zero, count: 2 * microphones)
+      var (scale, zero) = (Complex(1 / Double(count), 0), Complex.zero)
+      responses.values.withUnsafeBufferPointer { values in
+        cblas_zgemm(
+          CblasRowMajor, CblasNoTrans, CblasConjTrans, 2, Int32(microphones), Int32(count), &scale, wanted,
+          Int32(count), values.baseAddress! + bin * microphones * count, Int32(count), &zero, &result,
+          Int32(microphones))
+      }
+      return result
     }
   }
 
@@ -158,7 +255,6 @@ package struct StereoDesign: Sendable {
     var weights = Weights(frequencies: count, outputs: 2, microphones: bins.all[0].microphones)
     // The weights of the bin below, before `withoutBoost`.
     var previous: [Complex] = []
-    let size = 2 * directions.count
     let isFirst = solutions.isEmpty
     if isFirst { solutions = [Solution](repeating: Solution(weights: [], limit: 0), count: count) }
     // Whether the bin below has other weights than in the last round.
@@ -166,21 +262,21 @@ package struct StereoDesign: Sendable {
     for bin in 1..<count {
       try step.reached(Double(bin) / Double(count))
       let match = bins.all[bin]
-      let ears = Array(target.values[bin * size..<(bin + 1) * size])
       // In a deep notch of the array no weights keep the limit: those of a single microphone have 1 / meanEnergy.
       let limit = max(limits[bin], 1 / max(match.meanEnergy, 1e-12))
       if hasMoved || limit != solutions[bin].limit {
-        let weighted = bin < bins.weighted.count ? bins.weighted[bin] : nil
+        let weighted = bins.leastSquares(bin)
         var starts =
           !isFirst
           ? [solutions[bin].weights] : near.map { [$0[bin]] } ?? (bin == 1 ? [] : [previous])
         if isFirst, near == nil, let weighted, Hertz(grid.frequencies[bin]) < parameters.joint.highestStart {
-          starts.append(leastSquares(weighted, match, bins.amplitudes, target: ears, limit: limit))
+          starts.append(leastSquares(weighted, match, limit: limit))
         }
         var current = try bins.joint.weights(
           from: starts, previous: near.map { $0[bin] } ?? previous, nearness: near == nil ? 1 : Self.nearness,
-          bin: bin, frequency: grid.frequencies[bin], match,
-          weighted: weighted.map { ($0, bins.amplitudes) }, axis: (bins.axis(bin), axisTarget[bin]),
+          bin: bin, frequency: grid.frequencies[bin], covariance: match,
+          sectorCovariances: bins.sectorCovariances(bin), leastSquares: weighted,
+          axis: (bins.axis(bin), axisTarget[bin]),
           noiseGainLimit: limit, step: step)
         if let near { current = current.inPhase(with: near[bin]) }
         hasMoved = isFirst || solutions[bin].differs(from: current)
@@ -188,7 +284,7 @@ package struct StereoDesign: Sendable {
       }
       previous = solutions[bin].weights
       lowered[bin] = limit > limits[bin]
-      weights[bin] = lowered[bin] ? withoutBoost(previous, ears: ears, limit: limits[bin]) : previous
+      weights[bin] = lowered[bin] ? withoutBoost(previous, bin, limit: limits[bin]) : previous
     }
     // At 0 Hz filters take the real part.
     weights[0] = weights[1]
@@ -219,15 +315,13 @@ package struct StereoDesign: Sendable {
   private func equalise(
     _ weights: inout Weights, judgedBy judged: Weights, lowered: [Bool], _ bins: StereoBins
   ) {
-    let size = 2 * directions.count
     var (diffuse, front) = ([(reached: Double, wanted: Double)](), [(reached: Double, wanted: Double)]())
     for (bin, match) in bins.all.enumerated() {
       let weight = judged[bin]
       diffuse.append(
         (
           match.outputPowers(of: weight).reduce(0) { $0 + $1.signal },
-          target.values[bin * size..<(bin + 1) * size].reduce(0) { $0 + $1.squaredMagnitude }
-            / Double(directions.count)
+          diffuseTarget[bin][0] + diffuseTarget[bin][1]
         ))
       front.append(
         (
@@ -261,31 +355,39 @@ package struct StereoDesign: Sendable {
 
   /// Lowers `weights` until the noise of either ear is within `limit`, a power ratio, of half the target's diffuse-field
   /// energy: what a notch of the array leaves of a bin.
-  private func withoutBoost(_ weights: [Complex], ears: [Complex], limit: Double) -> [Complex] {
-    let (microphones, directions) = (weights.count / 2, ears.count / 2)
+  private func withoutBoost(_ weights: [Complex], _ bin: Int, limit: Double) -> [Complex] {
+    let microphones = weights.count / 2
     let excess = (0..<2).map { ear -> Double in
       let noise = weights[ear * microphones..<(ear + 1) * microphones].reduce(0) { $0 + $1.squaredMagnitude }
-      let energy = ears[ear * directions..<(ear + 1) * directions].reduce(0) { $0 + $1.squaredMagnitude }
-      return noise / (limit * energy / Double(directions) / 2)
+      return noise / (limit * diffuseTarget[bin][ear] / 2)
     }.max()!
     return excess > 1 ? weights.map { (1 / excess.squareRoot()) * $0 } : weights
   }
 
   /// Least squares with the smallest regulariser that keeps each output's noise gain within `limit`, a power ratio.
+  /// - Parameters:
+  ///   - weighted: as directions count in least squares.
+  ///   - all: the covariance over all directions.
   private func leastSquares(
-    _ weighted: BinMatching, _ match: BinMatching, _ amplitudes: [Double], target: [Complex], limit: Double
+    _ weighted: (covariance: BinCovariance, correlation: [Complex]), _ all: BinCovariance, limit: Double
   ) -> [Complex] {
-    let weightedTarget = target.indices.map { amplitudes[$0 % amplitudes.count] * target[$0] }
-    let eigenvalues = weighted.covarianceEigen.values
-    let mean = eigenvalues.reduce(0, +) / Double(eigenvalues.count)
-    return weighted.correlation(with: weightedTarget, outputs: 2).flatMap { correlation in
-      let regulariser = weighted.regulariser(
-        of: correlation, from: parameters.stereo.minimumRegulariser * mean, to: 100 * eigenvalues.last!
-      ) { components in
-        let power = match.outputPowers(of: weighted.covarianceEigen.combine(components))[0]
-        return power.noise <= limit * max(power.signal, 1e-30)
+    let eigen = HermitianEigen(
+      matrix: weighted.covariance.values.map(\.conjugate), order: all.microphones)
+    let mean = mean(eigen.values)
+    return (0..<2).flatMap { ear in
+      let correlation = weighted.correlation.withUnsafeBufferPointer {
+        eigen.project($0.baseAddress! + ear * all.microphones)
       }
-      return weighted.covarianceEigen.combine(weighted.solution(correlation, regulariser: regulariser))
+      func weights(_ regulariser: Double) -> [Complex] {
+        eigen.combine(eigen.solution(correlation, regulariser: regulariser))
+      }
+      return weights(
+        smallestRegulariser(
+          from: parameters.stereo.minimumRegulariser * mean, to: 100 * eigen.values.last!
+        ) { regulariser in
+          let power = all.outputPowers(of: weights(regulariser))[0]
+          return power.noise <= limit * max(power.signal, 1e-30)
+        })
     }
   }
 }
@@ -302,17 +404,50 @@ private struct Solution {
   }
 }
 
+/// What the designs of some listeners know of their array.
+private struct ListenerField: Sendable {
+  struct Listener: Sendable {
+    /// Regions of `covariances`: of each sector, and of all directions as they count in least squares.
+    let sectors: [Int]
+    let leastSquares: Int
+    /// See `StereoDesign.correlations`.
+    let correlations: [[Complex]]
+    /// Responses for sources straight ahead and straight behind: `[frequency][microphone][front, rear]`.
+    let axis: ResponseGrid
+    let joint: JointDesign
+  }
+
+  /// The first region is all directions, which count the same, as for noise and the diffuse field.
+  let covariances: SphereCovariances
+  let listeners: [Listener]
+  let robustness: Double
+}
+
 /// What the design of one stereo case knows of its array.
 private struct StereoBins {
-  /// One per designed bin: all directions count the same, as for noise and the diffuse field.
-  let all: [BinMatching]
-  /// The same with directions weighted as in least squares, up to `highestLeastSquares`.
-  let weighted: [BinMatching]
-  /// Square root of what each direction counts.
-  let amplitudes: [Double]
-  /// Responses for sources straight ahead and straight behind: `[frequency][microphone][front, rear]`.
-  let axis: ResponseGrid
-  let joint: JointDesign
+  private let field: ListenerField
+  private let listener: ListenerField.Listener
+  /// The covariances over all directions, one per designed bin.
+  let all: [BinCovariance]
+  var joint: JointDesign { listener.joint }
+  var axis: ResponseGrid { listener.axis }
+
+  init(_ field: ListenerField, listener: Int) {
+    self.field = field
+    self.listener = field.listeners[listener]
+    all = (0..<field.listeners[listener].axis.frequencies).map { field.covariances.covariance($0, 0) }
+  }
+
+  /// `[sector][row][column]`
+  func sectorCovariances(_ bin: Int) -> [Complex] {
+    field.covariances.covariances(bin, listener.sectors, loading: field.robustness)
+  }
+
+  /// Covariance and correlations as directions count in least squares; nil above `highestLeastSquares`.
+  func leastSquares(_ bin: Int) -> (covariance: BinCovariance, correlation: [Complex])? {
+    guard bin < listener.correlations.count else { return nil }
+    return (field.covariances.covariance(bin, listener.leastSquares), listener.correlations[bin])
+  }
 
   /// `[front, rear][microphone]`
   func axis(_ bin: Int) -> [Complex] {

@@ -12,54 +12,39 @@ struct TruncationRepair {
   private let parameters: DesignParameters.Truncation
   private let matching: PatternMatching
   private let grid: DesignGrid
-  /// Correction basis, a discrete cosine transform's: `[cosine][tap]`.
-  private let basis: [[Double]]
-  /// Spectra of the basis: `[bin][cosine]`.
-  private let spectra: [[Complex]]
-  /// The same, `[cosine][bin, (real, imaginary)]`.
-  private let flatSpectra: [Double]
-  /// The correction is fitted to the bins 0..<binCount.
-  private let binCount: Int
+  private let basis: CorrectionBasis
 
-  init(matching: PatternMatching, parameters: DesignParameters.Truncation) {
+  init(matching: PatternMatching, basis: CorrectionBasis, parameters: DesignParameters.Truncation) {
     self.parameters = parameters
     self.matching = matching
+    self.basis = basis
     grid = matching.grid
-    let (tapCount, binWidth) = (grid.tapCount, grid.binWidth)
-    let count = min(
-      tapCount / 2, Int(parameters.highestCosine.value * Double(2 * tapCount) / Double(grid.sampleRate)))
-    basis = (0..<count).map { j in
-      let step = Double.pi * Double(j)
-      return (0..<tapCount).map { tap -> Double in cos(step * (Double(tap) + 0.5) / Double(tapCount)) }
-    }
-    binCount = min(matching.matches.count, Int(parameters.highestFrequency.value / binWidth) + 1)
-    let spectra = (0..<binCount).map { [basis, grid] bin in Self.spectrum(of: basis, bin: bin, grid: grid) }
-    self.spectra = spectra
-    flatSpectra = basis.indices.flatMap { cosine in
-      spectra.flatMap { [$0[cosine].real, $0[cosine].imaginary] }
-    }
   }
+
+  /// The correction is fitted to the bins 0..<binCount.
+  private var binCount: Int { basis.binCount }
 
   /// Truncates the impulse responses of `bins` and corrects them.
   /// - Returns: filters of one output.
   func filters(from bins: PatternBins, step: DesignStep) throws(DesignError) -> Taps<Float> {
     let truncated = try bins.weights.filters(on: grid, step: step)
-    let uncorrected = truncated[0]
     let lowest = lowestBin(bins)
     let binWeights = binWeights(from: lowest)
-    let truncatedSpectra = (0..<binCount).map { Self.spectrum(of: uncorrected, bin: $0, grid: grid) }
-    let magnitudes = (matching.crossoverBin..<max(binCount, matching.crossoverBin)).map { bin in
-      matching.pattern(of: bins.weights[bin], bin).map(\.magnitude)
-    }
+    let truncatedSpectra = basis.spectra(of: truncated.values, rows: truncated.microphones, grid: grid)
+    let above = matching.crossoverBin..<max(binCount, matching.crossoverBin)
+    let magnitudes = above.map { bin in matching.pattern(of: bins.weights[bin], bin).map(\.magnitude) }
     var regularisers = Array(bins.regularisers.prefix(binCount))
     let lowNoiseGain = parameters.lowNoiseGain.powerRatio
-    var corrected = uncorrected
+    var corrected = truncated.values
     var progress = 0.0
     for _ in 0..<parameters.noiseRounds {
       // Usually there are one or two rounds: each gets half of the remaining progress.
       let round = step.within(progress...(progress + 1) / 2)
       progress = (progress + 1) / 2
-      guard let factor = try normalFactor(binWeights: binWeights, regularisers: regularisers, step: round)
+      guard
+        let factor = try basis.normalFactor(
+          binWeights: binWeights, lowest: lowest, regularisers: regularisers,
+          loading: parameters.diagonalLoading, step: round)
       else { return Taps<Float>(truncated) }
       // The right-hand side (R + λ)·w of each bin's normal equations.
       var rightSides = (0..<binCount).map { covarianceProduct(bins.weights[$0], $0, regularisers) }
@@ -68,26 +53,37 @@ struct TruncationRepair {
         try step.check()
         let corrections = solve(
           factor, rightSides, truncatedSpectra: truncatedSpectra, binWeights: binWeights, regularisers)
-        corrected = sum(uncorrected, corrections)
-        correctedSpectra = (0..<binCount).map { Self.sum(truncatedSpectra[$0], corrections, spectra[$0]) }
+        corrected = basis.add(corrections, to: truncated.values)
+        correctedSpectra = basis.addSpectra(of: corrections, to: truncatedSpectra)
         // Above the crossover only magnitudes are matched: the target adopts the phases of the corrected filters.
-        for bin in matching.crossoverBin..<max(binCount, matching.crossoverBin) {
-          let phases = matching.pattern(of: correctedSpectra[bin], bin)
-          let target = zip(magnitudes[bin - matching.crossoverBin], phases).map { $0 * $1.direction }
-          let match = matching.matches[bin]
-          rightSides[bin] = match.covarianceEigen.combine(match.correlation(with: target, outputs: 1)[0])
+        for bin in above {
+          var target = matching.pattern(of: weights(correctedSpectra, bin), bin)
+          for (d, magnitude) in magnitudes[bin - above.lowerBound].enumerated() {
+            target[d] = magnitude * target[d].direction
+          }
+          matching.matches[bin].correlation(with: target, into: &rightSides[bin])
         }
       }
       var isWithin = true
       for bin in 0..<binCount {
-        let noise = correctedSpectra[bin].reduce(0) { $0 + $1.squaredMagnitude } / lowNoiseGain
+        let noise =
+          weights(correctedSpectra, bin).reduce(0) { $0 + $1.squaredMagnitude } / lowNoiseGain
         guard noise > 1 else { continue }
         regularisers[bin] *= parameters.regulariserGrowth * noise
         isWithin = false
       }
       if isWithin { break }
     }
-    return Taps<Float>(Taps([corrected]))
+    var filters = Taps<Double>(outputs: 1, microphones: truncated.microphones, length: grid.tapCount)
+    for m in 0..<truncated.microphones {
+      filters[0, m] = corrected[m * grid.tapCount..<(m + 1) * grid.tapCount]
+    }
+    return Taps<Float>(filters)
+  }
+
+  /// The weights of one bin, `[microphone]`, of spectra `[microphone][bin](real, imaginary)`.
+  private func weights(_ spectra: [Double], _ bin: Int) -> [Complex] {
+    stride(from: 2 * bin, to: spectra.count, by: 2 * binCount).map { Complex(spectra[$0], spectra[$0 + 1]) }
   }
 
   /// The lowest bin from `lowestFrequency` to `lowestFrequencyAtMost` in which the noise bound permits the pattern; the
@@ -112,100 +108,36 @@ struct TruncationRepair {
 
   /// (R + λ)·w, with the covariance R and the regulariser λ of `bin`.
   private func covarianceProduct(_ weights: [Complex], _ bin: Int, _ regularisers: [Double]) -> [Complex] {
-    let matrix = matching.matches[bin].covariance
     let count = weights.count
-    return (0..<count).map { m in
-      (0..<count).reduce(regularisers[bin] * weights[m]) { $0 + matrix[m * count + $1] * weights[$1] }
-    }
-  }
-
-  /// The Cholesky factor of the normal equations' matrix Σ weight · Re Bᴴ (R + λ) B over the bins, where B are the
-  /// spectra of the basis.
-  /// - Returns: nil if the matrix is not positive definite.
-  private func normalFactor(
-    binWeights: [Double], regularisers: [Double], step: DesignStep
-  ) throws(DesignError) -> [Double]? {
-    let (microphones, cosines) = (matching.matches[0].microphones, basis.count)
-    let unknowns = microphones * cosines
-    var matrix = [Double](repeating: 0, count: unknowns * unknowns)
-    // Of each pair of microphones: Σ Re(conj(a) · factor · b) over the bins, as a product of real matrices,
-    // [cosine][bin, (real, imaginary)] times [bin, (real, imaginary)][cosine].
-    var weighted = [Double](repeating: 0, count: 2 * binCount * cosines)
-    var block = [Double](repeating: 0, count: cosines * cosines)
-    for m in 0..<microphones {
-      for n in m..<microphones {
-        try step.reached(0.5 * Double(m) / Double(microphones))
-        for bin in 0..<binCount {
-          let covariance = matching.matches[bin].covariance[m * microphones + n]
-          let factor = binWeights[bin] * (covariance + Complex(m == n ? regularisers[bin] : 0, 0))
-          for (j, b) in spectra[bin].enumerated() {
-            let value = factor * b
-            weighted[2 * bin * cosines + j] = value.real
-            weighted[(2 * bin + 1) * cosines + j] = value.imaginary
-          }
-        }
-        multiply(
-          flatSpectra, weighted, rows: cosines, inner: 2 * binCount, columns: cosines, into: &block)
-        for i in 0..<cosines {
-          let start = (m * cosines + i) * unknowns + n * cosines
-          for j in 0..<cosines { matrix[start + j] = block[i * cosines + j] }
-        }
+    return matching.matches[bin].covariance.withUnsafeBufferPointer { matrix in
+      (0..<count).map { m in
+        var sum = regularisers[bin] * weights[m]
+        for n in 0..<count { sum += matrix[m * count + n] * weights[n] }
+        return sum
       }
     }
-    let trace = (0..<unknowns).reduce(0) { $0 + matrix[$1 * unknowns + $1] }
-    for i in 0..<unknowns {
-      matrix[i * unknowns + i] += parameters.diagonalLoading * trace / Double(unknowns)
-    }
-    let isDefinite = try matrix.withUnsafeMutableBufferPointer { matrix throws(DesignError) in
-      try Cholesky.factor(matrix.baseAddress!, order: unknowns, step: step.within(0.5...1))
-    }
-    return isDefinite ? matrix : nil
   }
 
   /// Coefficients of the cosines to add to the truncated filters: `[microphone][cosine]`.
   /// - Parameters:
   ///   - factor: the Cholesky factor of the normal equations.
   ///   - rightSides: (R + λ)·w of the target, `[bin][microphone]`.
-  ///   - truncatedSpectra: of the truncated filters, `[bin][microphone]`.
+  ///   - truncatedSpectra: of the truncated filters, `[microphone][bin](real, imaginary)`.
   private func solve(
-    _ factor: [Double], _ rightSides: [[Complex]], truncatedSpectra: [[Complex]], binWeights: [Double],
+    _ factor: [Double], _ rightSides: [[Complex]], truncatedSpectra: [Double], binWeights: [Double],
     _ regularisers: [Double]
-  ) -> [[Double]] {
-    let (microphones, cosines) = (matching.matches[0].microphones, basis.count)
-    var right = [Double](repeating: 0, count: microphones * cosines)
+  ) -> [Double] {
+    var residuals = truncatedSpectra
     for bin in 0..<binCount {
-      let current = covarianceProduct(truncatedSpectra[bin], bin, regularisers)
-      for m in 0..<microphones {
-        let residual = binWeights[bin] * (rightSides[bin][m] - current[m])
-        for (i, a) in spectra[bin].enumerated() { right[m * cosines + i] += (a.conjugate * residual).real }
+      let current = covarianceProduct(weights(truncatedSpectra, bin), bin, regularisers)
+      for (m, value) in current.enumerated() {
+        let residual = binWeights[bin] * (rightSides[bin][m] - value)
+        residuals[2 * (m * binCount + bin)] = residual.real
+        residuals[2 * (m * binCount + bin) + 1] = residual.imaginary
       }
     }
-    Cholesky.solve(factor, order: microphones * cosines, &right)
-    return (0..<microphones).map { Array(right[$0 * cosines..<($0 + 1) * cosines]) }
-  }
-
-  /// Filters with their corrections: `[microphone][tap]`.
-  private func sum(_ filters: [[Double]], _ corrections: [[Double]]) -> [[Double]] {
-    zip(filters, corrections).map { taps, correction in
-      taps.indices.map { tap in
-        zip(correction, basis).reduce(taps[tap]) { $0 + $1.0 * $1.1[tap] }
-      }
-    }
-  }
-
-  /// Responses of the corrected filters in one bin: `[microphone]`.
-  private static func sum(
-    _ truncated: [Complex], _ corrections: [[Double]], _ spectra: [Complex]
-  ) -> [Complex] {
-    zip(truncated, corrections).map { value, correction in
-      zip(correction, spectra).reduce(value) { $0 + $1.0 * $1.1 }
-    }
-  }
-
-  /// Frequency response of each row of taps in `bin`, without the modelling delay.
-  private static func spectrum(of rows: [[Double]], bin: Int, grid: DesignGrid) -> [Complex] {
-    let step = -2 * Double.pi * grid.frequency(bin) / Double(grid.sampleRate)
-    let phasors = (0..<grid.tapCount).map { Complex(phase: step * Double($0 - grid.delayFrames)) }
-    return rows.map { taps in zip(taps, phasors).reduce(.zero) { $0 + $1.0 * $1.1 } }
+    var right = basis.products(with: residuals)
+    Cholesky.solve(factor, order: right.count, &right)
+    return right
   }
 }

@@ -1,13 +1,14 @@
+import CLapack
 import Glibc
 import Numerics
 
 /// Complex weights of each designed bin, from which the FIR filters are computed.
 /// - Shape: `[frequency][output][microphone]`, flat in that order.
 /// - Convention: output = Σ weight × microphone signal, without the modelling delay.
-package struct Weights: Sendable {
-  package let outputs: Int
-  package let microphones: Int
-  package var values: [Complex]
+@frozen @usableFromInline package struct Weights: Sendable {
+  @usableFromInline package let outputs: Int
+  @usableFromInline package let microphones: Int
+  @usableFromInline package var values: [Complex]
 
   package init(frequencies: Int, outputs: Int, microphones: Int) {
     self.outputs = outputs
@@ -16,7 +17,7 @@ package struct Weights: Sendable {
   }
 
   /// The weights of one bin, `[output][microphone]`.
-  package subscript(bin: Int) -> [Complex] {
+  @inlinable package subscript(bin: Int) -> [Complex] {
     get { Array(values[bin * outputs * microphones..<(bin + 1) * outputs * microphones]) }
     set {
       values.replaceSubrange(bin * outputs * microphones..<(bin + 1) * outputs * microphones, with: newValue)
@@ -32,31 +33,54 @@ package struct Weights: Sendable {
   package func filters(
     on grid: DesignGrid, keepsSign: Bool = false, step: DesignStep = .unobserved
   ) throws(DesignError) -> Taps<Double> {
-    let designed = grid.designedBinCount
+    let (designed, rows) = (grid.designedBinCount, outputs * microphones)
     let window = Self.window(on: grid)
     let phasors = (0..<grid.length).map { Complex(phase: 2 * .pi * Double($0) / Double(grid.length)) }
-    var taps = Taps<Double>(outputs: outputs, microphones: microphones, length: grid.tapCount)
-    for output in 0..<outputs {
-      for microphone in 0..<microphones {
-        try step.check()
-        let spectrum = (0..<grid.binCount).map { bin in
-          let weight = values[(min(bin, designed - 1) * outputs + output) * microphones + microphone]
-          guard bin >= designed else { return weight }
-          let level = weight.magnitude * grid.magnitudeAboveDesign(bin)
-          return Complex(keepsSign && weight.real < 0 ? -level : level, 0)
-        }
-        let filter = (0..<grid.tapCount).map { tap in
-          // Inverse DFT of a real signal: every bin except 0 Hz and the Nyquist frequency counts twice.
-          let time = (tap - grid.delayFrames + grid.length) % grid.length
-          var sum = spectrum[0].real + spectrum[grid.binCount - 1].real * (time % 2 == 0 ? 1 : -1)
-          for bin in 1..<grid.binCount - 1 {
-            let phasor = phasors[bin * time % grid.length]
-            sum += 2 * (spectrum[bin].real * phasor.real - spectrum[bin].imaginary * phasor.imaginary)
+    // Inverse DFT of a real signal: every bin except 0 Hz and the Nyquist frequency counts twice. As products of
+    // [row][bin, (real, imaginary)] and [bin, (real, imaginary)][tap].
+    var sums = [Double](repeating: 0, count: rows * grid.tapCount)
+    let block = 32
+    var spectra = [Double](repeating: 0, count: rows * 2 * block)
+    var table = [Double](repeating: 0, count: 2 * block * grid.tapCount)
+    for first in stride(from: 0, to: grid.binCount, by: block) {
+      try step.check()
+      let count = min(block, grid.binCount - first)
+      for bin in first..<first + count {
+        let isEnd = bin == 0 || bin == grid.binCount - 1
+        let scale = (isEnd ? 1 : 2) / Double(grid.length)
+        let start = min(bin, designed - 1) * rows
+        for row in 0..<rows {
+          var weight = values[start + row]
+          if bin >= designed {
+            let level = weight.magnitude * grid.magnitudeAboveDesign(bin)
+            weight = Complex(keepsSign && weight.real < 0 ? -level : level, 0)
           }
-          return sum / Double(grid.length) * window[tap]
+          spectra[(row * block + bin - first) * 2] = scale * weight.real
+          spectra[(row * block + bin - first) * 2 + 1] = isEnd ? 0 : scale * weight.imaginary
         }
-        taps[output, microphone] = filter[...]
       }
+      table.withUnsafeMutableBufferPointer { table in
+        phasors.withUnsafeBufferPointer { phasors in
+          for bin in 0..<count {
+            let row = table.baseAddress! + 2 * bin * grid.tapCount
+            var at = (grid.length - grid.delayFrames % grid.length) * (first + bin) % grid.length
+            for tap in 0..<grid.tapCount {
+              (row[tap], row[grid.tapCount + tap]) = (phasors[at].real, -phasors[at].imaginary)
+              at += first + bin
+              if at >= grid.length { at -= grid.length }
+            }
+          }
+        }
+      }
+      cblas_dgemm(
+        CblasRowMajor, CblasNoTrans, CblasNoTrans, Int32(rows), Int32(grid.tapCount), Int32(2 * count), 1,
+        spectra, Int32(2 * block), table, Int32(grid.tapCount), 1, &sums, Int32(grid.tapCount))
+    }
+    var taps = Taps<Double>(outputs: outputs, microphones: microphones, length: grid.tapCount)
+    for row in 0..<rows {
+      let start = row * grid.tapCount
+      for tap in 0..<grid.tapCount { sums[start + tap] *= window[tap] }
+      taps[row / microphones, row % microphones] = sums[start..<start + grid.tapCount]
     }
     return taps
   }

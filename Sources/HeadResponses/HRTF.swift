@@ -3,6 +3,7 @@ import AudioFiles
 import Glibc
 import Measurements
 import Numerics
+import Synchronization
 
 /// Head-related transfer functions (HRTFs) of one listener, at any direction and frequency: the target of the stereo
 /// design.
@@ -39,6 +40,7 @@ package struct HRTF: Sendable {
   private let lowSlopes: [Double]
   /// Matrix from values in the measured directions to spherical-harmonic coefficients: `[harmonic][direction]`.
   private let analysis: [Double]
+  private let memory = CoefficientMemory()
 
   /// - Parameter path: of a SOFA file with two receivers, in either order.
   package init(
@@ -82,24 +84,28 @@ package struct HRTF: Sendable {
   package func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
     var grid = ResponseGrid(frequencies: frequencies.count, channels: 2, directions: directions.count)
     let synthesis = realSphericalHarmonics(order: parameters.order, at: directions)
-    let leads = directions.map { u in ears.map { u.dot($0) / speedOfSound } }
-    let block = 32
+    let leads = ears.flatMap { ear in directions.map { $0.dot(ear) / speedOfSound } }
+    let blocks = coefficients(at: frequencies)
     grid.values.withUnsafeMutableBufferPointer { buffer in
       nonisolated(unsafe) let values = buffer
-      DesignThreads.forEach((frequencies.count + block - 1) / block) { index in
-        let range = index * block..<min((index + 1) * block, frequencies.count)
-        let columns = 4 * range.count
-        let coefficients = Self.multiply(
-          analysis, alignedSpectra(Array(frequencies[range])), rows: harmonics,
-          inner: sofa.directions.count, columns: columns)
+      DesignThreads.forEach(blocks.count) { index in
+        let block = blocks[index]
+        let (range, columns) = (block.frequencies, 4 * block.frequencies.count)
         let result = Self.multiply(
-          synthesis, coefficients, rows: directions.count, inner: harmonics, columns: columns)
-        for (d, lead) in leads.enumerated() {
-          for ear in 0..<2 {
-            for (i, f) in range.enumerated() {
-              let at = d * columns + 2 * (ear * range.count + i)
-              values[(f * 2 + ear) * directions.count + d] =
-                Complex(result[at], result[at + 1]) * Complex(phase: 2 * .pi * frequencies[f] * lead[ear])
+          synthesis, block.values, rows: directions.count, inner: harmonics, columns: columns)
+        var phasors = Phasors(delays: leads)
+        result.withUnsafeBufferPointer { result in
+          for (i, f) in range.enumerated() {
+            phasors.advance(to: frequencies[f])
+            phasors.values.withUnsafeBufferPointer { phasors in
+              for ear in 0..<2 {
+                let row = values.baseAddress! + (f * 2 + ear) * directions.count
+                let lead = phasors.baseAddress! + ear * directions.count
+                for d in 0..<directions.count {
+                  let at = d * columns + 2 * (ear * range.count + i)
+                  row[d] = Complex(result[at], result[at + 1]) * lead[d]
+                }
+              }
             }
           }
         }
@@ -108,25 +114,52 @@ package struct HRTF: Sendable {
     return grid
   }
 
+  /// The interpolation's coefficients at `frequencies`, on all cores: of the aligned responses, and those of the last
+  /// frequencies again, for which a design and its figures ask several times.
+  private func coefficients(at frequencies: [Double]) -> [CoefficientBlock] {
+    memory.last.withLock { last in
+      if let last, last.frequencies == frequencies { return last.blocks }
+      let width = 32
+      let ranges = stride(from: 0, to: frequencies.count, by: width).map {
+        $0..<min($0 + width, frequencies.count)
+      }
+      let found = Mutex([CoefficientBlock?](repeating: nil, count: ranges.count))
+      DesignThreads.forEach(ranges.count) { index in
+        let values = Self.multiply(
+          analysis, alignedSpectra(Array(frequencies[ranges[index]])), rows: harmonics,
+          inner: sofa.directions.count, columns: 4 * ranges[index].count)
+        found.withLock { $0[index] = CoefficientBlock(frequencies: ranges[index], values: values) }
+      }
+      let blocks = found.withLock { $0.map { $0! } }
+      last = (frequencies, blocks)
+      return blocks
+    }
+  }
+
   /// Equalised measured responses with the plane-wave delay of each ear removed:
   /// `[direction][ear][frequency](real, imaginary)`.
   private func alignedSpectra(_ frequencies: [Double]) -> [Double] {
     let highest = parameters.nyquistFraction * sofa.sampleRate / 2
     let frequencies = frequencies.map { min($0, highest) }
-    var spectra = sofa.spectra(origin: onset, frequencies: frequencies)
+    let spectra = sofa.spectra(origin: onset, frequencies: frequencies)
     let gains = frequencies.map(equalisation(at:))
-    for response in 0..<2 * sofa.directions.count {
-      let lead = sofa.directions[response / 2].dot(ears[response % 2]) / speedOfSound
-      for (f, frequency) in frequencies.enumerated() {
-        let at = response * frequencies.count + f
-        let measured =
-          frequency > parameters.lowestMeasured.value
-          ? gains[f] * spectra[at]
-          : lowMagnitudes[response] * Complex(phase: lowSlopes[response] * frequency)
-        spectra[at] = measured * Complex(phase: -2 * .pi * frequency * lead)
+    return [Double](unsafeUninitializedCapacity: 2 * spectra.count) { values, size in
+      spectra.withUnsafeBufferPointer { spectra in
+        for response in 0..<2 * sofa.directions.count {
+          let lead = sofa.directions[response / 2].dot(ears[response % 2]) / speedOfSound
+          for (f, frequency) in frequencies.enumerated() {
+            let at = response * frequencies.count + f
+            let measured =
+              frequency > parameters.lowestMeasured.value
+              ? gains[f] * spectra[at]
+              : lowMagnitudes[response] * Complex(phase: lowSlopes[response] * frequency)
+            let value = measured * Complex(phase: -2 * .pi * frequency * lead)
+            (values[2 * at], values[2 * at + 1]) = (value.real, value.imaginary)
+          }
+        }
       }
+      size = 2 * spectra.count
     }
-    return spectra.flatMap { [$0.real, $0.imaginary] }
   }
 
   /// The equalisation gain, interpolated linearly between table entries.
@@ -191,4 +224,17 @@ extension HRTF {
     for f in high..<gains.count { gains[f] = gains[high] }
     return gains
   }
+}
+
+/// The interpolation's coefficients at some frequencies.
+private struct CoefficientBlock: Sendable {
+  /// Indices into the frequencies that were asked for.
+  let frequencies: Range<Int>
+  /// `[harmonic][ear][frequency](real, imaginary)`
+  let values: [Double]
+}
+
+/// The coefficients at the last frequencies that were asked for.
+private final class CoefficientMemory: Sendable {
+  let last = Mutex<(frequencies: [Double], blocks: [CoefficientBlock])?>(nil)
 }

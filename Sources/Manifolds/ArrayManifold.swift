@@ -61,7 +61,7 @@ extension ArrayManifold {
   }
 
   /// Directions per block. Cancellation is checked and progress reported between blocks.
-  private static var block: Int { 32 }
+  private static var block: Int { 128 }
 
   /// - Parameters:
   ///   - frequencies: number of frequencies.
@@ -75,21 +75,26 @@ extension ArrayManifold {
     for first in stride(from: 0, to: directions.count, by: Self.block) {
       try step.reached(Double(first) / Double(directions.count))
       let block = Array(directions[first..<min(first + Self.block, directions.count)])
-      grid.replace(directionsFrom: first, with: responses(block))
+      grid.replace(directions: first..<first + block.count, with: responses(block))
     }
     return grid
   }
 }
 
 extension ResponseGrid {
-  /// Replaces the directions from index `first` on with those of `part`, which has the same frequencies and channels.
-  mutating func replace(directionsFrom first: Int, with part: ResponseGrid) {
+  /// Replaces the directions of these indices with those of `part`, which has the same frequencies and channels.
+  mutating func replace(directions order: some Collection<Int>, with part: ResponseGrid) {
+    let order = Array(order)
+    let isRun = zip(order, order.dropFirst()).allSatisfy { $1 == $0 + 1 }
     values.withUnsafeMutableBufferPointer { values in
       part.values.withUnsafeBufferPointer { part in
         for row in 0..<frequencies * channels {
-          let count = part.count / (frequencies * channels)
-          (values.baseAddress! + row * directions + first).update(
-            from: part.baseAddress! + row * count, count: count)
+          let (to, from) = (values.baseAddress! + row * directions, part.baseAddress! + row * order.count)
+          if isRun {
+            (to + order[0]).update(from: from, count: order.count)
+          } else {
+            for (i, direction) in order.enumerated() { to[direction] = from[i] }
+          }
         }
       }
     }

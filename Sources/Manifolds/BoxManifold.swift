@@ -1,4 +1,5 @@
 import Acoustics
+import CLapack
 import Glibc
 import Numerics
 import Synchronization
@@ -27,6 +28,7 @@ package struct BoxManifold: ArrayManifold {
   /// `[sector][point]`.
   private let weights: [[Double]]
   private let interpolation: SpectrumInterpolation
+  private let memory = MatrixMemory()
 
   /// Solves the box on all cores.
   /// - Parameters:
@@ -106,24 +108,47 @@ package struct BoxManifold: ArrayManifold {
   }
 
   package func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
-    responses(
-      from: directions, frequencies: frequencies, matrix: interpolation.matrix(frequencies: frequencies))
+    try! responses(from: directions, frequencies: frequencies, step: .unobserved)
   }
 
   package func responses(
     from directions: [SIMD3<Double>], frequencies: [Double], step: DesignStep
   ) throws(DesignError) -> ResponseGrid {
-    let matrix = interpolation.matrix(frequencies: frequencies)
-    return try inBlocks(of: directions, frequencies: frequencies.count, step: step) {
-      responses(from: $0, frequencies: frequencies, matrix: matrix)
+    let matrix = interpolationMatrix(frequencies)
+    let octants = BoxOctants(directions)
+    var grid = ResponseGrid(
+      frequencies: frequencies.count, channels: positions.count, directions: directions.count)
+    var done = 0
+    for images in octants.blocks {
+      try step.reached(Double(done) / Double(directions.count))
+      let indices = images.flatMap { $0.map(\.direction) }
+      grid.replace(
+        directions: indices,
+        with: responses(
+          from: indices.map { directions[$0] }, of: images, frequencies: frequencies, matrix: matrix))
+      done += indices.count
+    }
+    return grid
+  }
+
+  /// Interpolates to `frequencies`; that of the last ones is kept.
+  private func interpolationMatrix(_ frequencies: [Double]) -> [Double] {
+    memory.last.withLock { last in
+      if let last, last.frequencies == frequencies { return last.matrix }
+      let matrix = interpolation.matrix(frequencies: frequencies)
+      last = (frequencies, matrix)
+      return matrix
     }
   }
 
-  /// - Parameter matrix: interpolates to `frequencies`.
+  /// - Parameters:
+  ///   - images: the directions by their mirror images, in the same order.
+  ///   - matrix: interpolates to `frequencies`.
   private func responses(
-    from directions: [SIMD3<Double>], frequencies: [Double], matrix: [Double]
+    from directions: [SIMD3<Double>], of images: [[BoxOctants.Image]], frequencies: [Double],
+    matrix: [Double]
   ) -> ResponseGrid {
-    let solved = solvedResponses(from: directions)
+    let solved = solvedResponses(from: directions, of: images)
     let columns = positions.count * directions.count
     var product = [Double](repeating: 0, count: 2 * frequencies.count * columns)
     multiply(
@@ -134,11 +159,15 @@ package struct BoxManifold: ArrayManifold {
     var leads = Phasors(
       delays: positions.flatMap { position in directions.map { $0.dot(position) / speedOfSound } })
     grid.values.withUnsafeMutableBufferPointer { values in
-      for (f, frequency) in frequencies.enumerated() {
-        leads.advance(to: frequency)
-        for i in 0..<columns {
-          values[f * columns + i] =
-            Complex(product[2 * f * columns + i], product[(2 * f + 1) * columns + i]) * leads.values[i]
+      product.withUnsafeBufferPointer { product in
+        for (f, frequency) in frequencies.enumerated() {
+          leads.advance(to: frequency)
+          leads.values.withUnsafeBufferPointer { leads in
+            let real = product.baseAddress! + 2 * f * columns
+            let imaginary = real + columns
+            let row = values.baseAddress! + f * columns
+            for i in 0..<columns { row[i] = Complex(real[i], imaginary[i]) * leads[i] }
+          }
         }
       }
     }
@@ -147,35 +176,59 @@ package struct BoxManifold: ArrayManifold {
 
   /// Responses at 0 Hz and the solved frequencies, relative to the free field at each microphone. Real parts come
   /// first, then imaginary parts: shape `[2 × frequency][microphone][direction]`.
-  private func solvedResponses(from directions: [SIMD3<Double>]) -> [Double] {
+  ///
+  /// Waves from mirror images differ only in the signs of their parity components: one sum per sector serves all.
+  private func solvedResponses(
+    from directions: [SIMD3<Double>], of images: [[BoxOctants.Image]]
+  ) -> [Double] {
     let count = interpolation.count
     let columns = positions.count * directions.count
     let imaginary = (count + 1) * columns
     var solved = [Double](repeating: 0, count: 2 * imaginary)
     // At 0 Hz the body has no effect.
     for i in 0..<columns { solved[i] = 1 }
-    // Blocks of directions that are small enough for the CPU cache.
-    for first in stride(from: 0, to: directions.count, by: 64) {
-      let block = Array(directions[first..<min(first + 64, directions.count)])
-      var waves = PlaneWaves(
-        points, directions: block, wavenumber: 2 * .pi * interpolation.width / speedOfSound)
-      var lags = Phasors(
-        delays: positions.flatMap { position in block.map { -$0.dot(position) / speedOfSound } })
-      var sums = [Double](repeating: 0, count: 2 * positions.count * block.count)
-      for (f, weights) in weights.enumerated() {
-        waves.advance()
-        lags.advance(to: Double(f + 1) * interpolation.width)
-        let rows = weights.count / (2 * positions.count)
-        multiply(
-          weights, waves.sectors(count: rows / Parity.count), rows: 2 * positions.count, inner: rows,
-          columns: block.count, into: &sums)
-        for m in positions.indices {
-          for d in block.indices {
-            let sum = Complex(sums[2 * m * block.count + d], sums[(2 * m + 1) * block.count + d])
-            let value = Complex(2, 0) + sum * lags.values[m * block.count + d]
-            let at = (f + 1) * columns + m * directions.count + first + d
-            solved[at] = value.real
-            solved[imaginary + at] = value.imaginary
+    var waves = PlaneWaves(
+      points, directions: images.map { $0[0].octant },
+      wavenumber: 2 * .pi * interpolation.width / speedOfSound)
+    var lags = Phasors(
+      delays: positions.flatMap { position in directions.map { -$0.dot(position) / speedOfSound } })
+    let (rows, width) = (2 * positions.count, images.count)
+    // `[sector][microphone, (real, imaginary)][octant's direction]`
+    var sums = [Double](repeating: 0, count: Parity.count * rows * width)
+    for (f, weights) in weights.enumerated() {
+      waves.advance()
+      lags.advance(to: Double(f + 1) * interpolation.width)
+      let inner = weights.count / rows
+      let points = inner / Parity.count
+      let sectors = waves.sectors(count: points)
+      sums.withUnsafeMutableBufferPointer { sums in
+        sectors.withUnsafeBufferPointer { sectors in
+          weights.withUnsafeBufferPointer { weights in
+            for sector in 0..<Parity.count {
+              cblas_dgemm(
+                CblasRowMajor, CblasNoTrans, CblasNoTrans, Int32(rows), Int32(width), Int32(points), 1,
+                weights.baseAddress! + sector * points, Int32(inner),
+                sectors.baseAddress! + sector * points * width, Int32(width), 0,
+                sums.baseAddress! + sector * rows * width, Int32(width))
+            }
+            var d = 0
+            for (octant, images) in images.enumerated() {
+              for image in images {
+                for m in positions.indices {
+                  var sum = Complex.zero
+                  for sector in 0..<Parity.count {
+                    let at = (sector * rows + 2 * m) * width + octant
+                    let part = Complex(sums[at], sums[at + width])
+                    sum += Parity.signs[8 * image.signs + sector] * part
+                  }
+                  let value = Complex(2, 0) + sum * lags.values[m * directions.count + d]
+                  let at = (f + 1) * columns + m * directions.count + d
+                  solved[at] = value.real
+                  solved[imaginary + at] = value.imaginary
+                }
+                d += 1
+              }
+            }
           }
         }
       }
@@ -217,6 +270,60 @@ package struct BoxManifold: ArrayManifold {
     var point = inside.clamped(lowerBound: -half * 0.9999, upperBound: half * 0.9999)
     point[axis] = inside[axis] < 0 ? -half[axis] : half[axis]
     return point
+  }
+}
+
+/// The matrix that interpolates to the frequencies that were asked for last.
+private final class MatrixMemory: Sendable {
+  let last = Mutex<(frequencies: [Double], matrix: [Double])?>(nil)
+}
+
+/// Directions by their mirror images in a box's planes of symmetry.
+struct BoxOctants {
+  struct Image {
+    /// Index of the direction.
+    let direction: Int
+    /// Its mirror image in the octant of positive coordinates.
+    let octant: SIMD3<Double>
+    /// Bit a is set if the direction is on the other side of axis a.
+    let signs: Int
+  }
+
+  /// The images of each direction of the octant, in blocks that are small enough for the CPU cache.
+  let blocks: [[[Image]]]
+
+  /// Directions of the octant per block.
+  private static let size = 64
+  /// Directions per block.
+  private static let most = 256
+
+  init(_ directions: [SIMD3<Double>]) {
+    var (groups, indices) = ([[Image]](), [SIMD3<Int>: Int]())
+    for (direction, vector) in directions.enumerated() {
+      var (octant, signs) = (vector, 0)
+      for axis in 0..<3 where vector[axis] < 0 {
+        octant[axis] = -vector[axis]
+        signs |= 1 << axis
+      }
+      let key = SIMD3<Int>((octant * 0x1p40).rounded(.toNearestOrAwayFromZero))
+      let image = Image(direction: direction, octant: octant, signs: signs)
+      if let group = indices[key] {
+        groups[group].append(image)
+      } else {
+        indices[key] = groups.count
+        groups.append([image])
+      }
+    }
+    var (blocks, count) = ([[[Image]]](), 0)
+    for group in groups {
+      if blocks.isEmpty || blocks[blocks.count - 1].count == Self.size || count + group.count > Self.most {
+        blocks.append([])
+        count = 0
+      }
+      blocks[blocks.count - 1].append(group)
+      count += group.count
+    }
+    self.blocks = blocks
   }
 }
 

@@ -26,13 +26,15 @@ package struct FreeFieldManifold: ArrayManifold {
     let sensitivity =
       capsules.contains { $0 != nil }
       ? capsules.flatMap { capsule in directions.map { capsule?.sensitivity(from: $0) ?? 1 } } : nil
+    var phasors = Phasors(delays: lead)
     grid.values.withUnsafeMutableBufferPointer { values in
       for (f, frequency) in frequencies.enumerated() {
-        let omega = 2 * .pi * frequency
-        let base = f * lead.count
-        for i in 0..<lead.count { values[base + i] = Complex(phase: omega * lead[i]) }
-        guard let sensitivity else { continue }
-        for i in 0..<lead.count { values[base + i] = sensitivity[i] * values[base + i] }
+        phasors.advance(to: frequency)
+        let row = values.baseAddress! + f * lead.count
+        phasors.values.withUnsafeBufferPointer { row.update(from: $0.baseAddress!, count: lead.count) }
+        sensitivity?.withUnsafeBufferPointer { sensitivity in
+          for i in 0..<lead.count { row[i] = sensitivity[i] * row[i] }
+        }
       }
     }
     return grid

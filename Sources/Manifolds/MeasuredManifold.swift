@@ -2,6 +2,7 @@ import Acoustics
 import Glibc
 import Measurements
 import Numerics
+import Synchronization
 import Text
 
 /// Array manifold from measured impulse responses.
@@ -152,7 +153,7 @@ package struct MeasuredManifold: ArrayManifold {
   package func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
     let blocks = cache.coefficients(frequencies, coefficients(at:))
     let synthesis = basis.values(at: directions)
-    let leads = directions.map { u in positions.map { u.dot($0) / speedOfSound } }
+    let leads = positions.flatMap { position in directions.map { $0.dot(position) / speedOfSound } }
     var grid = ResponseGrid(
       frequencies: frequencies.count, channels: positions.count, directions: directions.count)
     grid.values.withUnsafeMutableBufferPointer { buffer in
@@ -164,13 +165,19 @@ package struct MeasuredManifold: ArrayManifold {
         multiply(
           synthesis, block.values, rows: directions.count, inner: basis.count, columns: columns,
           into: &sums)
-        for (i, f) in block.frequencies.enumerated() {
-          for m in positions.indices {
-            let out = (f * positions.count + m) * directions.count
-            for d in directions.indices {
-              let at = d * columns + 2 * (m * block.frequencies.count + i)
-              values[out + d] =
-                Complex(sums[at], sums[at + 1]) * Complex(phase: 2 * .pi * frequencies[f] * leads[d][m])
+        var phasors = Phasors(delays: leads)
+        sums.withUnsafeBufferPointer { sums in
+          for (i, f) in block.frequencies.enumerated() {
+            phasors.advance(to: frequencies[f])
+            phasors.values.withUnsafeBufferPointer { phasors in
+              for m in positions.indices {
+                let row = values.baseAddress! + (f * positions.count + m) * directions.count
+                let lead = phasors.baseAddress! + m * directions.count
+                for d in directions.indices {
+                  let at = d * columns + 2 * (m * block.frequencies.count + i)
+                  row[d] = Complex(sums[at], sums[at + 1]) * lead[d]
+                }
+              }
             }
           }
         }
@@ -183,16 +190,21 @@ package struct MeasuredManifold: ArrayManifold {
   private func coefficients(at frequencies: [Double]) -> [CoefficientCache.Block] {
     let width = 32
     let harmonics = basis.count
-    return stride(from: 0, to: frequencies.count, by: width).map { first in
-      let range = first..<min(first + width, frequencies.count)
+    let ranges = stride(from: 0, to: frequencies.count, by: width).map {
+      $0..<min($0 + width, frequencies.count)
+    }
+    let found = Mutex([CoefficientCache.Block?](repeating: nil, count: ranges.count))
+    DesignThreads.forEach(ranges.count) { index in
+      let range = ranges[index]
       let columns = 2 * positions.count * range.count
       var values = [Double](repeating: 0, count: harmonics * columns)
       multiply(
         analysis, aligned(Array(frequencies[range])), rows: harmonics, inner: directions.count,
         columns: columns,
         into: &values)
-      return CoefficientCache.Block(frequencies: range, values: values)
+      found.withLock { [values] in $0[index] = CoefficientCache.Block(frequencies: range, values: values) }
     }
+    return found.withLock { $0.map { $0! } }
   }
 
   /// The measured responses with the plane-wave lead of each microphone removed, extrapolated outside the measured

@@ -61,13 +61,25 @@ struct PanelIntegrals: Sendable {
     wavenumber: Double, to values: UnsafeMutablePointer<Complex>, step: DesignStep
   ) throws(DesignError) {
     for i in 0..<entries { values[i] = Complex(staticParts[i], 0) }
-    for (number, sample) in samples.enumerated() {
-      if number & 0xffff == 0 { try step.check() }
-      let x = wavenumber * sample.distance
-      let (c, s) = (cos(x), sin(x))
-      // ((1 + jx) e^(−jx) − 1) × weight
-      values[sample.entry].real += sample.weight * (c + x * s - 1)
-      values[sample.entry].imaginary += sample.weight * (x * c - s)
+    try samples.withUnsafeBufferPointer { samples throws(DesignError) in
+      for first in stride(from: 0, to: samples.count, by: 0x10000) {
+        try step.check()
+        let end = min(first + 0x10000, samples.count)
+        // Two at a time; the last one of an odd number twice.
+        for number in stride(from: first, to: end, by: 2) {
+          let (a, b) = (samples[number], samples[min(number + 1, end - 1)])
+          let x = wavenumber * SIMD2(a.distance, b.distance)
+          let (c, s) = Turns.cosineAndSine(x)
+          // ((1 + jx) e^(−jx) − 1) × weight
+          let weight = SIMD2(a.weight, b.weight)
+          let (real, imaginary) = (weight * (c + x * s - 1), weight * (x * c - s))
+          values[a.entry].real += real.x
+          values[a.entry].imaginary += imaginary.x
+          guard number + 1 < end else { break }
+          values[b.entry].real += real.y
+          values[b.entry].imaginary += imaginary.y
+        }
+      }
     }
   }
 }

@@ -8,6 +8,11 @@ import Numerics
 enum Parity {
   static let count = 8
 
+  /// Of the pressure on an image relative to that on the panel, `[image][sector]`: −1 for an odd number of odd axes.
+  static let signs = (0..<count * count).map {
+    ($0 / count & $0 % count).nonzeroBitCount.isMultiple(of: 2) ? 1.0 : -1
+  }
+
   /// The signs of the mirror image along each axis: 1 or −1.
   static func mirror(_ image: Int) -> SIMD3<Double> {
     [image & 1 == 0 ? 1 : -1, image & 2 == 0 ? 1 : -1, image & 4 == 0 ? 1 : -1]

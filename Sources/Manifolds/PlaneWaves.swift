@@ -46,12 +46,24 @@ struct PlaneWaves {
 
   /// Turns the waves to the next multiple of the wavenumber.
   mutating func advance() {
-    for axis in 0..<3 {
-      let (c, s) = (steps[axis].cosines, steps[axis].sines)
-      for i in c.indices {
-        let (a, b) = (factors[axis].cosines[i], factors[axis].sines[i])
-        factors[axis].cosines[i] = a * c[i] - b * s[i]
-        factors[axis].sines[i] = b * c[i] + a * s[i]
+    for axis in 0..<3 { Self.turn(&factors[axis], by: steps[axis]) }
+  }
+
+  private static func turn(
+    _ factor: inout (cosines: [Double], sines: [Double]), by step: (cosines: [Double], sines: [Double])
+  ) {
+    let count = step.cosines.count
+    step.cosines.withUnsafeBufferPointer { c in
+      step.sines.withUnsafeBufferPointer { s in
+        factor.cosines.withUnsafeMutableBufferPointer { cosines in
+          factor.sines.withUnsafeMutableBufferPointer { sines in
+            for i in 0..<count {
+              let (a, b) = (cosines[i], sines[i])
+              cosines[i] = a * c[i] - b * s[i]
+              sines[i] = b * c[i] + a * s[i]
+            }
+          }
+        }
       }
     }
   }

@@ -23,10 +23,22 @@ package struct RigidSphereManifold: ArrayManifold {
   }
 
   package func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
+    responses(from: directions, frequencies: frequencies, modes: modes(frequencies))
+  }
+
+  package func responses(
+    from directions: [SIMD3<Double>], frequencies: [Double], step: DesignStep
+  ) throws(DesignError) -> ResponseGrid {
+    let modes = modes(frequencies)
+    return try inBlocks(of: directions, frequencies: frequencies.count, step: step) {
+      responses(from: $0, frequencies: frequencies, modes: modes)
+    }
+  }
+
+  /// Mode strengths at `frequencies`, `[2 × frequency + (real, imaginary)][order]`, and the number of orders.
+  private func modes(_ frequencies: [Double]) -> (values: [Double], orders: Int) {
     let sizes = frequencies.map { max(2 * .pi * $0 / speedOfSound * radius, Self.smallestSize) }
     let orders = Int((sizes.max() ?? 0) * 1.15 + 12) + 2
-    let points = positions.count * directions.count
-    // Matrix product: [2 × frequency + (real, imaginary)][order] times [order][microphone, direction].
     var modes = [Double](repeating: 0, count: 2 * frequencies.count * orders)
     for (f, size) in sizes.enumerated() {
       for (n, mode) in Self.modeStrengths(orders: orders, size: size).enumerated() {
@@ -34,17 +46,27 @@ package struct RigidSphereManifold: ArrayManifold {
         modes[(2 * f + 1) * orders + n] = mode.imaginary
       }
     }
+    return (modes, orders)
+  }
+
+  private func responses(
+    from directions: [SIMD3<Double>], frequencies: [Double], modes: (values: [Double], orders: Int)
+  ) -> ResponseGrid {
+    let (points, orders) = (positions.count * directions.count, modes.orders)
+    // Matrix product: [2 × frequency + (real, imaginary)][order] times [order][microphone, direction].
     let polynomials = legendre(orders: orders, directions: directions)
     var product = [Double](repeating: 0, count: 2 * frequencies.count * points)
     cblas_dgemm(
       CblasRowMajor, CblasNoTrans, CblasNoTrans, Int32(2 * frequencies.count), Int32(points), Int32(orders),
-      1, modes, Int32(orders), polynomials, Int32(points), 0, &product, Int32(points))
+      1, modes.values, Int32(orders), polynomials, Int32(points), 0, &product, Int32(points))
     var grid = ResponseGrid(
       frequencies: frequencies.count, channels: positions.count, directions: directions.count)
     grid.values.withUnsafeMutableBufferPointer { values in
-      for f in 0..<frequencies.count {
-        for i in 0..<points {
-          values[f * points + i] = Complex(product[2 * f * points + i], product[(2 * f + 1) * points + i])
+      product.withUnsafeBufferPointer { product in
+        for f in 0..<frequencies.count {
+          for i in 0..<points {
+            values[f * points + i] = Complex(product[2 * f * points + i], product[(2 * f + 1) * points + i])
+          }
         }
       }
     }

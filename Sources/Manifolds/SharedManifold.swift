@@ -9,8 +9,9 @@ import Synchronization
 package struct SharedManifold: ArrayManifold {
   private let base: any ArrayManifold
   private let frequencies: [Double]
-  private let shared: ResponseGrid
-  /// Index in `shared` of each direction, by its key.
+  /// The responses from the sphere.
+  package let responses: ResponseGrid
+  /// Index in `responses` of each direction, by its key.
   private let indices: [SIMD3<Int>: Int]
 
   package var positions: [Position] { base.positions }
@@ -30,6 +31,11 @@ package struct SharedManifold: ArrayManifold {
     self.frequencies = frequencies
     indices = [SIMD3<Int>: Int](
       sphere.enumerated().map { (Self.key($0.element), $0.offset) }, uniquingKeysWith: { first, _ in first })
+    // Mirror images beside one another, because boxes share work between them.
+    let order = sphere.indices.sorted {
+      let (a, b) = (Self.key(abs(sphere[$0])), Self.key(abs(sphere[$1])))
+      return (a.x, a.y, a.z) < (b.x, b.y, b.z)
+    }
     let parts = ProcessInfo.processInfo.activeProcessorCount
     let length = (sphere.count + parts - 1) / parts
     let steps = step.divided(by: [Double](repeating: 1, count: parts))
@@ -37,12 +43,20 @@ package struct SharedManifold: ArrayManifold {
       ResponseGrid(frequencies: frequencies.count, channels: base.microphoneCount, directions: sphere.count))
     try DesignThreads.forEach(parts) { i throws(DesignError) in
       let first = min(i * length, sphere.count)
-      let part = Array(sphere[first..<min(first + length, sphere.count)])
+      let part = Array(order[first..<min(first + length, sphere.count)])
       guard !part.isEmpty else { return }
-      let responses = try base.responses(from: part, frequencies: frequencies, step: steps[i])
-      grid.withLock { $0.replace(directionsFrom: first, with: responses) }
+      let responses = try base.responses(
+        from: part.map { sphere[$0] }, frequencies: frequencies, step: steps[i])
+      grid.withLock { $0.replace(directions: part, with: responses) }
     }
-    shared = grid.withLock { $0 }
+    responses = grid.withLock { $0 }
+  }
+
+  /// Where each of these directions is in the responses from the sphere; nil if one is not there, or for other
+  /// frequencies.
+  package func order(of directions: [SIMD3<Double>], _ frequencies: [Double]) -> [Int]? {
+    let order = directions.compactMap { indices[Self.key($0)] }
+    return frequencies == self.frequencies && order.count == directions.count ? order : nil
   }
 
   package func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
@@ -52,15 +66,19 @@ package struct SharedManifold: ArrayManifold {
   package func responses(
     from directions: [SIMD3<Double>], frequencies: [Double], step: DesignStep
   ) throws(DesignError) -> ResponseGrid {
-    let order = directions.compactMap { indices[Self.key($0)] }
-    guard frequencies == self.frequencies, order.count == directions.count else {
+    guard let order = order(of: directions, frequencies) else {
       return try base.responses(from: directions, frequencies: frequencies, step: step)
     }
     try step.check()
-    return shared.selecting(directions: order)
+    return responses.selecting(directions: order)
   }
 
   private static func key(_ direction: SIMD3<Double>) -> SIMD3<Int> {
     SIMD3<Int>((direction * 1e6).rounded(.toNearestOrAwayFromZero))
   }
+}
+
+/// The magnitude of each component.
+private func abs(_ vector: SIMD3<Double>) -> SIMD3<Double> {
+  vector.replacing(with: -vector, where: vector .< 0)
 }

@@ -35,21 +35,40 @@ package struct ImpulseResponses: Sendable {
   ///   - frequencies: in hertz.
   /// - Returns: shape `[direction][channel][frequency]`, e^(+jωt): a delay makes the phase negative.
   package func spectra(origin: Double, frequencies: [Double]) -> [Complex] {
-    var kernel = [Double](repeating: 0, count: frames * 2 * frequencies.count)
-    for n in 0..<frames {
-      for (f, frequency) in frequencies.enumerated() {
-        let phase = Complex(phase: -2 * .pi * frequency * (Double(n) - origin) / sampleRate)
-        kernel[(n * frequencies.count + f) * 2] = phase.real
-        kernel[(n * frequencies.count + f) * 2 + 1] = phase.imaginary
+    // From one frame to the next, phasors are turned by a complex product.
+    let turns = frequencies.map { -2 * .pi * $0 / sampleRate }
+    let steps = turns.map { Complex(phase: $0) }
+    var phasors = turns.map { Complex(phase: -$0 * origin) }
+    var kernel = [Complex](repeating: .zero, count: frames * frequencies.count)
+    kernel.withUnsafeMutableBufferPointer { kernel in
+      phasors.withUnsafeMutableBufferPointer { phasors in
+        steps.withUnsafeBufferPointer { steps in
+          for n in 0..<frames {
+            for f in steps.indices {
+              kernel[n * steps.count + f] = phasors[f]
+              phasors[f] = steps[f] * phasors[f]
+            }
+          }
+        }
       }
     }
-    var sums = [Double](repeating: 0, count: count * 2 * frequencies.count)
-    multiply(values, kernel, rows: count, inner: frames, columns: 2 * frequencies.count, into: &sums)
-    return (0..<count * frequencies.count).map { at in
-      let sum = Complex(sums[2 * at], sums[2 * at + 1])
-      let delay = delays[at / frequencies.count]
-      return delay == 0
-        ? sum : sum * Complex(phase: -2 * .pi * frequencies[at % frequencies.count] * delay / sampleRate)
+    let width = 2 * frequencies.count
+    return [Complex](unsafeUninitializedCapacity: count * frequencies.count) { sums, size in
+      size = count * frequencies.count
+      kernel.withUnsafeBytes { kernel in
+        sums.withMemoryRebound(to: Double.self) { sums in
+          cblas_dgemm(
+            CblasRowMajor, CblasNoTrans, CblasNoTrans, Int32(count), Int32(width), Int32(frames), 1, values,
+            Int32(frames), kernel.bindMemory(to: Double.self).baseAddress!, Int32(width), 0,
+            sums.baseAddress!,
+            Int32(width))
+        }
+      }
+      for (response, delay) in delays.enumerated() where delay != 0 {
+        for (f, turn) in turns.enumerated() {
+          sums[response * frequencies.count + f] *= Complex(phase: turn * delay)
+        }
+      }
     }
   }
 

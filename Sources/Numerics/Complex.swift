@@ -1,9 +1,12 @@
 import Glibc
 
 /// A complex number with the memory layout that LAPACK and BLAS expect: real part, imaginary part.
-package struct Complex: Hashable, Sendable {
-  package var real: Double
-  package var imaginary: Double
+///
+/// `@frozen @usableFromInline`, with stored properties that are `@usableFromInline`: else other modules call its operators
+/// (Swift 6.3), which keeps the loops around them scalar.
+@frozen @usableFromInline package struct Complex: Hashable, Sendable {
+  @usableFromInline package var real: Double
+  @usableFromInline package var imaginary: Double
 
   @inlinable package static var zero: Complex { Complex(0, 0) }
   @inlinable package static var one: Complex { Complex(1, 0) }

@@ -1,4 +1,5 @@
 import CLapack
+import Glibc
 
 /// Eigenvalues (ascending, clamped to be non-negative) and eigenvectors of a Hermitian positive semidefinite matrix.
 package struct HermitianEigen: Sendable {
@@ -37,19 +38,47 @@ package struct HermitianEigen: Sendable {
 
   /// Projects `vector` onto the eigenvectors: Uᴴ·x.
   package func project(_ vector: UnsafePointer<Complex>) -> [Complex] {
-    (0..<order).map { j in
-      var sum = Complex.zero
-      for m in 0..<order { sum += vectors[j * order + m].conjugate * vector[m] }
-      return sum
+    vectors.withUnsafeBufferPointer { vectors in
+      (0..<order).map { j in
+        var sum = Complex.zero
+        for m in 0..<order { sum += vectors[j * order + m].conjugate * vector[m] }
+        return sum
+      }
     }
   }
 
   /// Combines the eigenvectors with these `components`: U·x.
   package func combine(_ components: [Complex]) -> [Complex] {
     var result = [Complex](repeating: .zero, count: order)
-    for j in 0..<order {
-      for m in 0..<order { result[m] += components[j] * vectors[j * order + m] }
+    result.withUnsafeMutableBufferPointer { result in
+      vectors.withUnsafeBufferPointer { vectors in
+        for j in 0..<order {
+          let component = components[j]
+          for m in 0..<order { result[m] += component * vectors[j * order + m] }
+        }
+      }
     }
     return result
   }
+
+  /// The Tikhonov-regularised solution b / (λ + regulariser) of components b along the eigenvectors.
+  package func solution(_ components: [Complex], regulariser: Double) -> [Complex] {
+    (0..<order).map { (1 / (values[$0] + regulariser)) * components[$0] }
+  }
+}
+
+/// Finds the smallest regulariser from `smallest` to `largest` that `accepts` approves. The search bisects the logarithm
+/// and assumes that every larger regulariser is accepted, too.
+/// - Returns: `largest` if none is accepted.
+package func smallestRegulariser(
+  from smallest: Double, to largest: Double, accepts: (Double) -> Bool
+) -> Double {
+  if smallest <= 0 || accepts(smallest) { return smallest }
+  var low = log(smallest)
+  var high = log(largest)
+  for _ in 0..<30 {
+    let middle = (low + high) / 2
+    if accepts(exp(middle)) { high = middle } else { low = middle }
+  }
+  return exp(high)
 }

@@ -1,6 +1,8 @@
 import CLapack
 
-package func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(max(1, values.count)) }
+@inlinable package func mean(_ values: [Double]) -> Double {
+  values.reduce(0, +) / Double(max(1, values.count))
+}
 
 /// The product of two row-major matrices.
 package func multiply(

@@ -1,11 +1,11 @@
 /// Complex responses over frequency, channel (microphone or ear) and direction.
 /// - Shape: `[frequency][channel][direction]`, flat in that order.
 /// - Convention: e^(+jωt), relative to the free field at the origin.
-package struct ResponseGrid: Sendable {
-  package let frequencies: Int
-  package let channels: Int
-  package let directions: Int
-  package var values: [Complex]
+@frozen @usableFromInline package struct ResponseGrid: Sendable {
+  @usableFromInline package let frequencies: Int
+  @usableFromInline package let channels: Int
+  @usableFromInline package let directions: Int
+  @usableFromInline package var values: [Complex]
 
   package init(frequencies: Int, channels: Int, directions: Int) {
     self.frequencies = frequencies
@@ -27,7 +27,8 @@ package struct ResponseGrid: Sendable {
       for (to, from) in order.enumerated() {
         let source = (f * channels + from) * directions
         let target = (f * order.count + to) * directions
-        for d in 0..<directions { result.values[target + d] = values[source + d] }
+        result.values.replaceSubrange(
+          target..<target + directions, with: values[source..<source + directions])
       }
     }
     return result
@@ -35,6 +36,7 @@ package struct ResponseGrid: Sendable {
 
   /// The responses from selected directions, in the given order.
   package func selecting(directions order: [Int]) -> ResponseGrid {
+    if order == Array(0..<directions) { return self }
     var result = ResponseGrid(frequencies: frequencies, channels: channels, directions: order.count)
     values.withUnsafeBufferPointer { values in
       result.values.withUnsafeMutableBufferPointer { result in
@@ -52,8 +54,13 @@ package struct ResponseGrid: Sendable {
 extension ResponseGrid {
   /// Multiplies the responses from each direction by its factor.
   package mutating func scale(directionsBy factors: [Double]) {
+    if factors.allSatisfy({ $0 == 1 }) { return }
     values.withUnsafeMutableBufferPointer { values in
-      for i in values.indices { values[i] = factors[i % factors.count] * values[i] }
+      factors.withUnsafeBufferPointer { factors in
+        for row in stride(from: 0, to: values.count, by: factors.count) {
+          for d in factors.indices { values[row + d] = factors[d] * values[row + d] }
+        }
+      }
     }
   }
 }
