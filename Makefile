@@ -44,6 +44,7 @@ check: install-packages
 	@$(BEGIN)
 	$(STEP) "Style" $(MAKE) --no-print-directory lint
 	$(STEP) "Build with tests" env PINNA_WITHOUT_DESIGNS=1 $(QUICKLY) --build-tests
+	@sh tools/check-inlined
 	$(STEP) "Tests without a server" tools/tests $(WITHOUT_SERVER)
 	@$(TIMES)
 
@@ -61,6 +62,7 @@ test: install-packages
 	@tools/due "Designs from nothing" "$(DESIGNS)" "Tests/Golden Presets"; \
 	  case $$? in 0) touch .build/designs ;; 3) rm -f .build/designs ;; *) exit 1 ;; esac
 	$(STEP) "Build with tests" env $$(test -e .build/designs || echo PINNA_WITHOUT_DESIGNS=1) $(QUICKLY) --build-tests
+	@sh tools/check-inlined
 	$(STEP) "Tests without a server" tools/tests $(WITHOUT_SERVER)
 	@sh tools/free-places
 	$(STEP) "Pinna in JACK's graph" tools/tests live

@@ -139,9 +139,10 @@ private struct CaseDesigner: Sendable {
     let cases = device.filterCases
     func indices(_ isWanted: (FilterCase) -> Bool) -> [Int] { cases.indices.filter { isWanted(cases[$0]) } }
     var seen: Set<[Int]> = []
-    let mono = device.dataSources.map(\.microphones).filter { seen.insert($0).inserted }.map { microphones in
-      indices { !$0.polarPattern.isOriented && source(of: $0).microphones == microphones }
-    }
+    let mono = device.dataSources.map { $0.microphones.sorted() }.filter { seen.insert($0).inserted }
+      .map { channels in
+        indices { !$0.polarPattern.isOriented && source(of: $0).microphones.sorted() == channels }
+      }
     let ambisonics = indices { $0.polarPattern.ambisonicsOrder != nil }.map { [$0] }
     return (mono + [indices { $0.polarPattern == .stereo }] + ambisonics).filter { !$0.isEmpty }
   }
@@ -193,14 +194,21 @@ private struct CaseDesigner: Sendable {
         }, threads: threads, step: step)
     }
     // The omnidirectional pattern of directional capsules takes all of them.
-    let isDirectional = device.microphones[source(of: cases[0]).microphones[0]].capsule != nil
-    let directional = cases.filter { $0.polarPattern != .omnidirectional || isDirectional }
+    let directional = cases.filter {
+      $0.polarPattern != .omnidirectional
+        || device.microphones[source(of: $0).microphones[0]].capsule != nil
+    }
+    let channels = source(of: cases[0]).microphones.sorted()
     let filters =
       directional.isEmpty
       ? []
-      : try MonoDesign(device: device, source: source(of: cases[0]), manifold: manifold).filters(
-        directional.map { ($0.polarPattern.omnidirectionalPart!, source(of: $0).forward.vector) }, grid: grid,
-        step: step)
+      : try MonoDesign(device: device, channels: channels, manifold: manifold).filters(
+        directional.map {
+          (
+            $0.polarPattern.omnidirectionalPart!, source(of: $0).forward.vector,
+            source(of: $0).microphones
+          )
+        }, grid: grid, step: step)
     return cases.map { filterCase in
       let microphones = source(of: filterCase).microphones
       var taps = Taps<Float>(outputs: 2, microphones: device.microphones.count, length: grid.tapCount)
@@ -210,7 +218,7 @@ private struct CaseDesigner: Sendable {
           taps[output, microphones[0], grid.delayFrames] = 1
           continue
         }
-        for (number, microphone) in microphones.enumerated() {
+        for (number, microphone) in channels.enumerated() {
           taps[output, microphone] = filters[at][0, number]
         }
       }

@@ -58,35 +58,56 @@ struct BinMatching: @unchecked Sendable {
     return matches.withLock { $0.map { $0! } }
   }
 
-  /// Writes the directional response Vᵀw of one output to `result`, shape `[direction]`.
+  /// From as many rows on, a product of matrices is faster than products with vectors.
+  private static let fewRows = 3
+
+  /// Writes the directional responses Vᵀw of several outputs to `result`, shape `[output][direction]`.
   ///
   /// Hazard: zgemv_n of OpenBLAS 0.3.21 reads one element behind `weights` (see `HermitianEigen.decompose`); it must be
   /// readable.
-  func pattern(of weights: UnsafePointer<Complex>, into result: UnsafeMutablePointer<Complex>) {
+  func patterns(
+    of weights: UnsafePointer<Complex>, rows: Int, into result: UnsafeMutablePointer<Complex>
+  ) {
     var (one, zero) = (Complex.one, Complex.zero)
-    cblas_zgemv(
-      CblasColMajor, CblasNoTrans, Int32(directions), Int32(microphones), &one, responses, Int32(directions),
-      weights, 1, &zero, result, 1)
+    let (count, width) = (Int32(microphones), Int32(directions))
+    guard rows < Self.fewRows else {
+      cblas_zgemm(
+        CblasRowMajor, CblasNoTrans, CblasNoTrans, Int32(rows), width, count, &one, weights, count, responses,
+        width, &zero, result, width)
+      return
+    }
+    for row in 0..<rows {
+      cblas_zgemv(
+        CblasColMajor, CblasNoTrans, width, count, &one, responses, width, weights + row * microphones, 1,
+        &zero, result + row * directions, 1)
+    }
   }
 
-  /// Writes the cross-correlation V* t / directions of one target with the microphones to `result`, shape
-  /// `[microphone]`.
-  func correlation(with target: UnsafePointer<Complex>, into result: UnsafeMutablePointer<Complex>) {
+  /// Writes the cross-correlations V* t / directions of several targets with the microphones to `result`, shape
+  /// `[target][microphone]`.
+  func correlations(
+    with targets: UnsafePointer<Complex>, rows: Int, into result: UnsafeMutablePointer<Complex>
+  ) {
     var (scale, zero) = (Complex(1 / Double(directions), 0), Complex.zero)
-    cblas_zgemv(
-      CblasColMajor, CblasConjTrans, Int32(directions), Int32(microphones), &scale, responses,
-      Int32(directions), target, 1, &zero, result, 1)
+    let (count, width) = (Int32(microphones), Int32(directions))
+    guard rows < Self.fewRows else {
+      cblas_zgemm(
+        CblasRowMajor, CblasNoTrans, CblasConjTrans, Int32(rows), count, width, &scale, targets, width,
+        responses, width, &zero, result, count)
+      return
+    }
+    for row in 0..<rows {
+      cblas_zgemv(
+        CblasColMajor, CblasConjTrans, width, count, &scale, responses, width, targets + row * directions, 1,
+        &zero, result + row * microphones, 1)
+    }
   }
 
   /// The cross-correlation V* t / directions of each target with the microphones, projected onto the eigenvectors of
   /// the covariance: `[output][eigenvector]`.
   func correlation(with targets: [Complex], outputs: Int) -> [[Complex]] {
     var result = [Complex](repeating: .zero, count: outputs * microphones)
-    var scale = Complex(1 / Double(directions), 0)
-    var zero = Complex.zero
-    cblas_zgemm(
-      CblasRowMajor, CblasNoTrans, CblasConjTrans, Int32(outputs), Int32(microphones), Int32(directions),
-      &scale, targets, Int32(directions), responses, Int32(directions), &zero, &result, Int32(microphones))
+    correlations(with: targets, rows: outputs, into: &result)
     return result.withUnsafeBufferPointer { buffer in
       (0..<outputs).map { covarianceEigen.project(buffer.baseAddress! + $0 * microphones) }
     }

@@ -69,11 +69,15 @@ package struct BinauralCost {
     factors = [Double](repeating: 0, count: 4 * sectors)
     rows = [Double](repeating: 0, count: 5 * 3 * sectors * 2 * microphones)
     let count = microphones
-    pairs = (0..<sectors).flatMap { s in
-      (0..<count).flatMap { m in
-        (m..<count).flatMap { n -> [Double] in
-          let value = sectorCovariances[(s * count + m) * count + n]
-          return [value.real, value.imaginary]
+    pairs = [Double](unsafeUninitializedCapacity: sectors * count * (count + 1)) { pairs, size in
+      size = 0
+      for matrix in 0..<sectors {
+        for m in 0..<count {
+          for n in m..<count {
+            let value = sectorCovariances[(matrix * count + m) * count + n]
+            (pairs[size], pairs[size + 1]) = (value.real, value.imaginary)
+            size += 2
+          }
         }
       }
     }

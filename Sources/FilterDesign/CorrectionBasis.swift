@@ -40,6 +40,12 @@ final class CorrectionBasis: Sendable {
     self.tapCount = tapCount
   }
 
+  /// How many patterns may be corrected together: their factors take 64 MB on each core, or one does.
+  var mostTogether: Int {
+    let unknowns = microphones * cosines
+    return max(1, (64 << 20) / (unknowns * unknowns * MemoryLayout<Double>.stride))
+  }
+
   /// Spectra of filters `[row][tap]`: `[row][bin](real, imaginary)`.
   func spectra(of taps: [Double], rows: Int, grid: DesignGrid) -> [Double] {
     FilterResponse.spectra(

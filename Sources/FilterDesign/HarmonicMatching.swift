@@ -35,7 +35,17 @@ struct HarmonicMatching: Sendable {
 
   /// The correlation of each channel's harmonic with the microphones: `[channel][eigenvector]`.
   func correlations(_ bin: BinMatching, frequency: Double, origin: Position) -> [[Complex]] {
-    bin.correlation(with: targets.heard(at: origin, frequency: frequency), outputs: targets.channels)
+    correlations(bin, frequency: frequency, origins: [origin])[0]
+  }
+
+  /// The same for several origins.
+  func correlations(_ bin: BinMatching, frequency: Double, origins: [Position]) -> [[[Complex]]] {
+    let found = bin.correlation(
+      with: origins.flatMap { targets.heard(at: $0, frequency: frequency) },
+      outputs: origins.count * targets.channels)
+    return origins.indices.map {
+      Array(found[$0 * targets.channels..<($0 + 1) * targets.channels])
+    }
   }
 
   /// - Parameters:

@@ -1,4 +1,5 @@
 import Acoustics
+import FoundationEssentials
 import Manifolds
 import Numerics
 import Synchronization
@@ -17,9 +18,10 @@ package struct MonoDesign {
   private let centroid: Position
   private let radius: Double
 
-  package init(device: Device, source: DataSource, manifold: any ArrayManifold) {
+  /// - Parameter channels: of the microphones used.
+  package init(device: Device, channels: [Int], manifold: any ArrayManifold) {
     self.manifold = manifold
-    channels = source.microphones
+    self.channels = channels
     let positions = channels.map { manifold.positions[$0] }
     let centroid = positions.reduce(.zero, +) / Double(positions.count)
     self.centroid = centroid
@@ -35,14 +37,17 @@ package struct MonoDesign {
   }
 
   /// Designs several patterns, on all cores, which share the responses of the microphones, whatever their axes.
-  /// - Parameter patterns: α of each pattern, and its axis (cos θ = 1), a unit vector of the device frame.
+  /// - Parameter patterns: α of each pattern, its axis (cos θ = 1), a unit vector of the device frame, and `channels` in
+  ///   the order of its data source.
   /// - Returns: filters of one output for each pattern, from the microphones used, in the order of `channels`.
   package func filters(
-    _ patterns: [(omnidirectionalPart: Double, forward: SIMD3<Double>)], grid: DesignGrid, step: DesignStep
+    _ patterns: [(omnidirectionalPart: Double, forward: SIMD3<Double>, order: [Int])], grid: DesignGrid,
+    step: DesignStep
   ) throws(DesignError) -> [Taps<Float>] {
     let sphere = cubedSphere(parameters.mono.directions)
     let frequencies = grid.frequencies
-    var responses = try centred(from: sphere, frequencies: frequencies, step: step.within(0...0.1))
+    var responses = try manifold.responses(from: sphere, frequencies: frequencies, step: step.within(0...0.1))
+      .selecting(channels: channels)
     let amplitudes = manifold.amplitudes(of: sphere)
     responses.scale(directionsBy: amplitudes)
     return try responses.values.withUnsafeBufferPointer { buffer throws(DesignError) in
@@ -50,64 +55,69 @@ package struct MonoDesign {
         buffer, microphones: channels.count, directions: sphere.count, step: step.within(0.1...0.2))
       let basis = CorrectionBasis(grid: grid, matches: matches, parameters: parameters.truncation)
       var axes: [SIMD3<Double>: [PatternAxis]] = [:]
-      for (_, forward) in patterns where axes[forward] == nil {
+      for (_, forward, _) in patterns where axes[forward] == nil {
         axes[forward] = try axis(
-          forward, matches, sphere: sphere, amplitudes: amplitudes, frequencies: frequencies, step: step)
+          forward, matches, sphere: sphere, amplitudes: amplitudes, grid: grid, step: step)
       }
-      let steps = step.within(0.2...1).divided(by: patterns.map { _ in 1 })
-      let filters = Mutex([Taps<Float>?](repeating: nil, count: patterns.count))
-      let shared = axes
-      try DesignThreads.forEach(patterns.count) { number throws(DesignError) in
-        let (omnidirectionalPart, forward) = patterns[number]
-        let matching = PatternMatching(
-          grid: grid, matches: matches, axis: shared[forward]!, cosines: sphere.map { $0.dot(forward) },
+      let leads = sphere.map { $0.dot(centroid) / speedOfSound }
+      let all = patterns.map { omnidirectionalPart, forward, order in
+        PatternMatching(
+          grid: grid, matches: matches, axis: axes[forward]!, cosines: sphere.map { $0.dot(forward) },
           amplitudes: amplitudes, omnidirectionalPart: omnidirectionalPart, crossover: crossover,
-          parameters: parameters.mono)
-        let bins = try matching.bins(step: steps[number].within(0...0.5))
-        let taps = try TruncationRepair(matching: matching, basis: basis, parameters: parameters.truncation)
-          .filters(from: bins, step: steps[number].within(0.5...1))
-        filters.withLock { $0[number] = taps }
+          order: order.map { channels.firstIndex(of: $0)! }, leads: leads, parameters: parameters.mono)
+      }
+      let parts = min(all.count, ProcessInfo.processInfo.activeProcessorCount)
+      let steps = step.within(0.2...1).divided(by: (0..<parts).map { _ in 1 })
+      let filters = Mutex([Taps<Float>?](repeating: nil, count: all.count))
+      try DesignThreads.forEach(parts) { part throws(DesignError) in
+        let numbers = Array(stride(from: part, to: all.count, by: parts))
+        let matchings = numbers.map { all[$0] }
+        let bins = try PatternMatching.bins(matchings, step: steps[part].within(0...0.6))
+        let rest = steps[part].within(0.6...1)
+        for first in stride(from: 0, to: numbers.count, by: basis.mostTogether) {
+          let some = first..<min(first + basis.mostTogether, numbers.count)
+          let taps = try TruncationRepair(
+            matchings: Array(matchings[some]), basis: basis, parameters: parameters.truncation
+          ).filters(
+            from: Array(bins[some]),
+            step: rest.within(
+              Double(first) / Double(numbers.count)...Double(some.upperBound) / Double(numbers.count)))
+          filters.withLock { for (number, taps) in zip(numbers[some], taps) { $0[number] = taps } }
+        }
       }
       return filters.withLock { $0.map { $0! } }
     }
   }
 
   /// What the patterns of an axis share.
+  ///
+  /// Patterns are wanted as they are heard at the microphones' centroid, so that targets have its lead. What is matched by
+  /// magnitude alone does not depend on it.
   private func axis(
     _ forward: SIMD3<Double>, _ matches: [BinMatching], sphere: [SIMD3<Double>], amplitudes: [Double],
-    frequencies: [Double], step: DesignStep
+    grid: DesignGrid, step: DesignStep
   ) throws(DesignError) -> [PatternAxis] {
-    let onAxis = try centred(from: [forward], frequencies: frequencies, step: step)
-    let targets =
-      amplitudes.map { Complex($0, 0) }
-      + zip(amplitudes, sphere).map { Complex($0 * $1.dot(forward), 0) }
-    return frequencies.indices.map { bin in
-      PatternAxis(
-        matches[bin], responses: channels.indices.map { onAxis[bin, $0, 0] }, targets: targets)
-    }
-  }
-
-  /// Responses of the microphones used, relative to the free field at their centroid:
-  /// `[frequency][microphone used][direction]`.
-  private func centred(
-    from directions: [SIMD3<Double>], frequencies: [Double], step: DesignStep
-  ) throws(DesignError) -> ResponseGrid {
-    var responses = try manifold.responses(from: directions, frequencies: frequencies, step: step)
-      .selecting(channels: channels)
-    guard centroid != .zero else { return responses }
-    var lags = Phasors(delays: directions.map { -$0.dot(centroid) / speedOfSound })
-    try responses.values.withUnsafeMutableBufferPointer { values throws(DesignError) in
-      for (f, frequency) in frequencies.enumerated() {
-        try step.check()
-        lags.advance(to: frequency)
-        lags.values.withUnsafeBufferPointer { lags in
-          for m in channels.indices {
-            let row = values.baseAddress! + (f * channels.count + m) * lags.count
-            for d in lags.indices { row[d] = lags[d] * row[d] }
-          }
+    let frequencies = grid.frequencies
+    let onAxis = try manifold.responses(from: [forward], frequencies: frequencies, step: step)
+    var leads = Phasors(delays: (sphere + [forward]).map { $0.dot(centroid) / speedOfSound })
+    let highest = max(crossover, parameters.truncation.lowestFrequencyAtMost.value) + grid.binWidth
+    var targets = [Complex](repeating: .zero, count: 2 * sphere.count)
+    var axis: [PatternAxis] = []
+    for (bin, frequency) in frequencies.enumerated() {
+      leads.advance(to: frequency)
+      let lag = leads.values[sphere.count].conjugate
+      let isComplex = frequency <= highest
+      if isComplex {
+        for d in sphere.indices {
+          targets[d] = amplitudes[d] * leads.values[d]
+          targets[sphere.count + d] = sphere[d].dot(forward) * targets[d]
         }
       }
+      axis.append(
+        PatternAxis(
+          matches[bin], responses: channels.map { lag * onAxis[bin, $0, 0] },
+          targets: isComplex ? targets : nil))
     }
-    return responses
+    return axis
   }
 }

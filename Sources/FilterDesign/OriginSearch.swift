@@ -92,21 +92,30 @@ struct OriginSearch: Sendable {
 
   /// The mean squared shortfall of the correlation from 1 for each origin, on all cores.
   private func shortfalls(_ origins: [Position], step: DesignStep) throws(DesignError) -> [Double] {
-    let results = Mutex([Double](repeating: 0, count: origins.count))
-    try DesignThreads.forEach(origins.count) { i throws(DesignError) in
-      var shortfall = 0.0
-      for bin in bins {
+    let results = Mutex([[Double]](repeating: [], count: bins.count))
+    try DesignThreads.forEach(bins.count) { number throws(DesignError) in
+      let bin = bins[number]
+      var shortfalls: [Double] = []
+      for first in stride(from: 0, to: origins.count, by: Self.block) {
         try step.check()
-        let correlations = matching.correlations(bin.match, frequency: bin.frequency, origin: origins[i])
-        for (channel, correlation) in correlations.enumerated() {
-          let missing =
-            1
-            - HarmonicMatching.match(bin.match, correlation, channel: channel, limits: limits).correlation
-          shortfall += bin.weight * missing * missing / Double(correlations.count)
+        let some = origins[first..<min(first + Self.block, origins.count)]
+        let found = matching.correlations(bin.match, frequency: bin.frequency, origins: Array(some))
+        for correlations in found {
+          shortfalls.append(
+            correlations.enumerated().reduce(0) { sum, entry in
+              let match = HarmonicMatching.match(
+                bin.match, entry.element, channel: entry.offset, limits: limits)
+              let missing = 1 - match.correlation
+              return sum + bin.weight * missing * missing / Double(correlations.count)
+            })
         }
       }
-      results.withLock { [shortfall] in $0[i] = shortfall }
+      results.withLock { [shortfalls] in $0[number] = shortfalls }
     }
-    return results.withLock { $0 }
+    let found = results.withLock { $0 }
+    return origins.indices.map { origin in found.reduce(0) { $0 + $1[origin] } }
   }
+
+  /// Origins whose targets fit into the processor's cache.
+  private static let block = 8
 }

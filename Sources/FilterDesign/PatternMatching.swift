@@ -32,10 +32,14 @@ struct PatternMatching {
   let omnidirectionalPart: Double
   /// The first bin that is matched by magnitude only.
   let crossoverBin: Int
+  /// The microphones as their data source lists them: of those that are alike, the first counts.
+  let order: [Int]
+  /// Time by which a wave from each direction reaches the microphones' centroid before the origin, in seconds.
+  fileprivate let leads: [Double]
   /// Magnitude of the pattern in each direction, times the square root of what the direction counts, which `matches` have,
   /// too; and the mean of its square.
-  private let magnitudes: [Double]
-  private let meanEnergy: Double
+  fileprivate let magnitudes: [Double]
+  fileprivate let meanEnergy: Double
   /// Means over the directions of what they count, times 1, cos θ and cos² θ.
   private let moments: SIMD3<Double>
 
@@ -45,7 +49,8 @@ struct PatternMatching {
   ///   - amplitudes: square root of what each direction counts, relative to the mean; `matches` have it, too.
   init(
     grid: DesignGrid, matches: [BinMatching], axis: [PatternAxis], cosines: [Double],
-    amplitudes: [Double], omnidirectionalPart: Double, crossover: Double, parameters: DesignParameters.Mono
+    amplitudes: [Double], omnidirectionalPart: Double, crossover: Double, order: [Int],
+    leads: [Double], parameters: DesignParameters.Mono
   ) {
     self.parameters = parameters
     whiteNoiseGainFloor = parameters.whiteNoiseGainFloor.powerRatio
@@ -53,6 +58,8 @@ struct PatternMatching {
     self.matches = matches
     self.axis = axis
     self.omnidirectionalPart = omnidirectionalPart
+    self.order = order
+    self.leads = leads
     crossoverBin = min(Int(crossover / grid.binWidth) + 1, matches.count)
     let target = zip(cosines, amplitudes).map {
       (omnidirectionalPart + (1 - omnidirectionalPart) * $0) * $1
@@ -66,31 +73,57 @@ struct PatternMatching {
     ]
   }
 
-  /// Matches the pattern in every designed bin.
-  func bins(step: DesignStep) throws(DesignError) -> PatternBins {
-    var bins = PatternBins(
-      weights: Weights(frequencies: matches.count, outputs: 1, microphones: matches[0].microphones),
-      regularisers: [])
-    for bin in 0..<crossoverBin {
-      try step.reached(0.1 * Double(bin) / Double(crossoverBin))
-      let match = complexMatch(bin)
-      bins.weights[bin] = equalised(match.weights, bin)
-      bins.regularisers.append(match.regulariser)
+  /// Matches several patterns of the same microphones in every designed bin.
+  static func bins(
+    _ matchings: [PatternMatching], step: DesignStep
+  ) throws(DesignError) -> [PatternBins] {
+    let (matches, crossover) = (matchings[0].matches, matchings[0].crossoverBin)
+    var bins = matchings.map { _ in
+      PatternBins(
+        weights: Weights(frequencies: matches.count, outputs: 1, microphones: matches[0].microphones),
+        regularisers: [])
     }
-    var startingMicrophone = try startingMicrophone(below: bins.weights, step: step.within(0.1...0.8))
-    for bin in crossoverBin..<matches.count {
-      try step.reached(0.8 + 0.2 * Double(bin) / Double(matches.count))
-      var phases =
-        startingMicrophone.map { responses(ofMicrophone: $0, bin) } ?? pattern(of: bins.weights[bin - 1], bin)
-      let match = try magnitudeMatch(
-        bin, phases: &phases,
-        passes: startingMicrophone == nil ? parameters.magnitudePasses : parameters.firstMagnitudePasses,
-        step: step)
-      startingMicrophone = nil
-      bins.weights[bin] = equalised(match.weights, bin)
-      bins.regularisers.append(match.regulariser)
+    for bin in 0..<crossover {
+      try step.reached(0.1 * Double(bin) / Double(crossover))
+      for (number, matching) in matchings.enumerated() {
+        let match = matching.complexMatch(bin)
+        bins[number].weights[bin] = matching.equalised(match.weights, bin)
+        bins[number].regularisers.append(match.regulariser)
+      }
     }
-    fadeAboveAliasing(&bins.weights)
+    guard crossover < matches.count else { return bins }
+    let starts = try startingMicrophones(
+      matchings, below: bins.map { $0.weights[crossover - 1] }, step: step.within(0.1...0.6))
+    let parameters = matchings[0].parameters
+    var rows = MagnitudeRows(matchings)
+    for bin in crossover..<matches.count {
+      try step.reached(0.6 + 0.4 * Double(bin - crossover) / Double(matches.count))
+      var regularisers: [Double] = []
+      if bin == crossover {
+        for (number, start) in starts.enumerated() {
+          var row = MagnitudeRows([matchings[number]])
+          if let start {
+            row.begin(0, bin, from: start)
+          } else {
+            row.begin(0, bin, from: bins[number].weights[bin - 1])
+          }
+          regularisers += try row.match(
+            bin, passes: start == nil ? parameters.magnitudePasses : parameters.firstMagnitudePasses,
+            step: step)
+          rows.setWeights(number, row.weights(0))
+        }
+      } else {
+        rows.respond(bin)
+        regularisers = try rows.match(bin, passes: parameters.magnitudePasses, step: step)
+      }
+      for (number, matching) in matchings.enumerated() {
+        bins[number].weights[bin] = matching.equalised(rows.weights(number), bin)
+        bins[number].regularisers.append(regularisers[number])
+      }
+    }
+    for (number, matching) in matchings.enumerated() {
+      matching.fadeAboveAliasing(&bins[number].weights)
+    }
     return bins
   }
 
@@ -127,7 +160,7 @@ struct PatternMatching {
     guard omnidirectionalPart < 1, crossoverBin < matches.count else { return nil }
     let bins = max(1, crossoverBin)..<matches.count
     let microphones = matches[0].microphones
-    let singles = (0..<microphones).map { m -> [Double] in
+    let singles = order.map { m -> [Double] in
       bins.map { bin in
         let diffuse = matches[bin].covariance[m * (microphones + 1)].real
         return 10 * log10(max(axis[bin].responses[m].squaredMagnitude / max(diffuse, 1e-30), 1e-6))
@@ -143,7 +176,9 @@ struct PatternMatching {
     for (i, bin) in bins.enumerated() {
       let third = i...min(bins.count - 1, i + Int(0.26 * Double(bin)))
       let level = mean(Array(levels[third]))
-      if level < ideal - Self.aliasingLoss, level < mean(Array(singles[best][third])) { return (bin, best) }
+      if level < ideal - Self.aliasingLoss, level < mean(Array(singles[best][third])) {
+        return (bin, order[best])
+      }
     }
     return nil
   }
@@ -165,7 +200,7 @@ struct PatternMatching {
   func pattern(of weights: [Complex], _ bin: Int) -> [Complex] {
     var pattern = [Complex](repeating: .zero, count: magnitudes.count)
     // One more, which zgemv reads.
-    matches[bin].pattern(of: weights + [.zero], into: &pattern)
+    matches[bin].patterns(of: weights + [.zero], rows: 1, into: &pattern)
     return pattern
   }
 
@@ -202,105 +237,65 @@ struct PatternMatching {
     return (match.covarianceEigen.combine(best.components), best.regulariser)
   }
 
-  /// Magnitude least squares: alternates between solving and adopting the phases of the result.
-  /// - Parameter phases: the initial phases, as a directional response whose magnitudes are ignored; then the response of
-  ///   the match.
-  private func magnitudeMatch(
-    _ bin: Int, phases: inout [Complex], passes: Int, step: DesignStep
-  ) throws(DesignError) -> Match {
-    let match = matches[bin]
-    let eigen = match.covarianceEigen
-    var correlation = [Complex](repeating: .zero, count: match.microphones)
-    var weights: [Complex] = []
-    var regulariser = 0.0
-    for _ in 0..<passes {
-      try step.check()
-      adopt(&phases)
-      match.correlation(with: phases, into: &correlation)
-      let solution = solve(
-        bin, correlation.withUnsafeBufferPointer { eigen.project($0.baseAddress!) }, energy: meanEnergy,
-        least: parameters.minimumMagnitudeRegulariser)
-      regulariser = solution.regulariser
-      // One more, which zgemv reads.
-      weights = eigen.combine(solution.components) + [.zero]
-      match.pattern(of: weights, into: &phases)
-    }
-    return (Array(weights.dropLast()), regulariser)
-  }
-
-  /// Replaces the magnitudes of a response by those of the pattern. What is zero gets the phase 0.
-  private func adopt(_ phases: inout [Complex]) {
-    phases.withUnsafeMutableBufferPointer { phases in
-      magnitudes.withUnsafeBufferPointer { magnitudes in
-        for d in magnitudes.indices {
-          let square = phases[d].squaredMagnitude
-          let scale = magnitudes[d] / square.squareRoot()
-          phases[d] = square > 0 ? scale * phases[d] : Complex(magnitudes[d], 0)
-        }
-      }
-    }
-  }
-
-  /// The microphone whose phases are the best initial phases for the first magnitude match; nil if those of the bin
-  /// below are better.
+  /// The microphone whose phases are the best initial phases for the first magnitude match of each pattern; nil where
+  /// those of the bin below are better.
   ///
   /// Magnitude least squares converges to a local optimum near its initial phases, and each bin passes it on to the
   /// next. For the cardioid of a flat phone or of a ring, the phases of a microphone can lead to a pattern error up to
   /// 10 dB lower than those of the complex match below.
-  private func startingMicrophone(below weights: Weights, step: DesignStep) throws(DesignError) -> Int? {
-    guard crossoverBin < matches.count else { return nil }
-    var best: (error: Double, microphone: Int?) = (.infinity, nil)
-    let candidates = [nil] + (0..<matches[0].microphones).map(Optional.some)
-    for (number, microphone) in candidates.enumerated() {
-      try step.reached(Double(number) / Double(candidates.count))
-      var phases =
-        microphone.map { responses(ofMicrophone: $0, crossoverBin) }
-        ?? pattern(of: weights[crossoverBin - 1], crossoverBin)
-      var (error, weightSum) = (0.0, 0.0)
-      let last = min(matches.count, Int(parameters.highestStartComparison.value / grid.binWidth))
-      for bin in stride(from: crossoverBin, to: last, by: parameters.startComparisonStride) {
-        let match = try magnitudeMatch(
-          bin, phases: &phases,
-          passes: bin == crossoverBin ? parameters.firstMagnitudePasses : parameters.magnitudePasses,
-          step: step)
-        // The weight 1/f gives every octave the same weight.
-        error += log(patternError(of: phases)) / Double(bin)
-        weightSum += 1 / Double(bin)
-        if bin + parameters.startComparisonStride < last {
-          phases = pattern(of: match.weights, bin + parameters.startComparisonStride)
+  /// - Parameter weights: of each pattern in the last bin of the complex match.
+  private static func startingMicrophones(
+    _ matchings: [PatternMatching], below weights: [[Complex]], step: DesignStep
+  ) throws(DesignError) -> [Int?] {
+    let (first, matches) = (matchings[0], matchings[0].matches)
+    let (parameters, crossover) = (first.parameters, first.crossoverBin)
+    let count = matches[0].microphones + 1
+    let all = matchings.indices.flatMap { pattern in
+      ([nil] + matchings[pattern].order.map(Optional.some)).map { (pattern: pattern, start: $0) }
+    }
+    let last = min(matches.count, Int(parameters.highestStartComparison.value / first.grid.binWidth))
+    let bins = Array(stride(from: crossover, to: last, by: parameters.startComparisonStride))
+    // The weight 1/f gives every octave the same weight.
+    let weightSum = max(bins.reduce(0) { $0 + 1 / Double($1) }, 1e-9)
+    var errors: [Double] = []
+    for start in stride(from: 0, to: all.count, by: MagnitudeRows.most) {
+      let chosen = all[start..<min(start + MagnitudeRows.most, all.count)]
+      try step.reached(Double(start) / Double(all.count))
+      var rows = MagnitudeRows(chosen.map { matchings[$0.pattern] })
+      for (row, (pattern, start)) in chosen.enumerated() {
+        if let start {
+          rows.begin(row, crossover, from: start)
+        } else {
+          rows.begin(row, crossover, from: weights[pattern])
         }
       }
-      error /= max(weightSum, 1e-9)
-      // Mirror-image microphones give the same error except for rounding. The margin makes the first of them win.
-      let margin =
-        best.microphone == nil
-        ? parameters.minimumStartImprovement.value / 10 * log(10) : parameters.startTieMargin
-      if number == 0 || error < best.error - margin {
-        best = (error, microphone)
+      var sums = [Double](repeating: 0, count: chosen.count)
+      for bin in bins {
+        if bin > crossover { rows.respond(bin) }
+        _ = try rows.match(
+          bin, passes: bin == crossover ? parameters.firstMagnitudePasses : parameters.magnitudePasses,
+          step: step)
+        for row in sums.indices { sums[row] += log(rows.patternError(row)) / Double(bin) }
       }
+      errors += sums.map { $0 / weightSum }
     }
-    return best.microphone
-  }
-
-  /// Responses of one microphone: `[direction]`.
-  private func responses(ofMicrophone microphone: Int, _ bin: Int) -> [Complex] {
-    let match = matches[bin]
-    return (0..<match.directions).map { match.responses[microphone * match.directions + $0] }
-  }
-
-  /// Mean of (|response| − |target|)² over the directions.
-  private func patternError(of responses: [Complex]) -> Double {
-    var sum = 0.0
-    for (response, magnitude) in zip(responses, magnitudes) {
-      let error = response.magnitude - magnitude
-      sum += error * error
+    return matchings.indices.map { pattern in
+      var best: (error: Double, microphone: Int?) = (.infinity, nil)
+      for number in 0..<count {
+        let (error, microphone) = (errors[pattern * count + number], all[pattern * count + number].start)
+        // Mirror-image microphones give the same error except for rounding. The margin makes the first of them win.
+        let margin =
+          best.microphone == nil
+          ? parameters.minimumStartImprovement.value / 10 * log(10) : parameters.startTieMargin
+        if number == 0 || error < best.error - margin { best = (error, microphone) }
+      }
+      return best.microphone
     }
-    return sum / Double(magnitudes.count)
   }
 
   /// Components along the eigenvectors, the regulariser, and whether the white-noise gain required a larger one than
   /// the smallest.
-  private typealias Solution = (components: [Complex], regulariser: Double, isLimitedByNoise: Bool)
+  fileprivate typealias Solution = (components: [Complex], regulariser: Double, isLimitedByNoise: Bool)
 
   /// Least squares with the smallest regulariser that keeps the white-noise gain above its floor. If none does, it uses
   /// the smallest regulariser. The weights are zero if the array cannot produce the target at all.
@@ -308,7 +303,7 @@ struct PatternMatching {
   ///   - correlation: of the target with the microphones, along the eigenvectors.
   ///   - energy: the target's mean square.
   ///   - least: the smallest regulariser relative to the largest eigenvalue.
-  private func solve(_ bin: Int, _ correlation: [Complex], energy: Double, least: Double) -> Solution {
+  fileprivate func solve(_ bin: Int, _ correlation: [Complex], energy: Double, least: Double) -> Solution {
     let (match, own) = (matches[bin], axis[bin])
     let eigenvalues = match.covarianceEigen.values
     let largest = eigenvalues.last!
@@ -360,6 +355,121 @@ struct PatternMatching {
   private func squaredNorm(_ vector: [Complex]) -> Double { vector.reduce(0) { $0 + $1.squaredMagnitude } }
 }
 
+/// Magnitude least squares of several patterns, or of several starts of one: alternates between solving and adopting the
+/// phases of the result. Products with the responses of a bin serve all rows.
+private struct MagnitudeRows {
+  /// Rows whose phases fit into the processor's cache.
+  static let most = 24
+
+  private let matchings: [PatternMatching]
+  private let directions: Int
+  private let microphones: Int
+  /// Directional responses: `[row][direction]`.
+  private var responses: [Complex]
+  /// `[row][microphone]`, and one more, which `BinMatching.patterns` needs.
+  private var weights: [Complex]
+  private var correlations: [Complex]
+
+  /// - Parameter matchings: the pattern of each row.
+  init(_ matchings: [PatternMatching]) {
+    self.matchings = matchings
+    (directions, microphones) = (matchings[0].magnitudes.count, matchings[0].matches[0].microphones)
+    responses = [Complex](repeating: .zero, count: matchings.count * directions)
+    weights = [Complex](repeating: .zero, count: matchings.count * microphones + 1)
+    correlations = [Complex](repeating: .zero, count: matchings.count * microphones)
+  }
+
+  /// The weights of one row, `[microphone]`.
+  func weights(_ row: Int) -> [Complex] { Array(weights[row * microphones..<(row + 1) * microphones]) }
+
+  mutating func setWeights(_ row: Int, _ new: [Complex]) {
+    weights.replaceSubrange(row * microphones..<(row + 1) * microphones, with: new)
+  }
+
+  /// Takes the phases of a microphone as initial ones.
+  mutating func begin(_ row: Int, _ bin: Int, from microphone: Int) {
+    let own = matchings[0].matches[bin].responses + microphone * directions
+    for d in 0..<directions { responses[row * directions + d] = own[d] }
+  }
+
+  /// Takes the phases of what `weights` reach as initial ones.
+  mutating func begin(_ row: Int, _ bin: Int, from weights: [Complex]) {
+    responses.replaceSubrange(
+      row * directions..<(row + 1) * directions, with: matchings[0].pattern(of: weights, bin))
+  }
+
+  /// Takes the phases of what all rows' weights reach in a bin as initial ones.
+  mutating func respond(_ bin: Int) {
+    matchings[0].matches[bin].patterns(of: weights, rows: matchings.count, into: &responses)
+  }
+
+  /// Matches all rows, which end with the responses of the match.
+  /// - Returns: the regulariser of each row.
+  mutating func match(_ bin: Int, passes: Int, step: DesignStep) throws(DesignError) -> [Double] {
+    let match = matchings[0].matches[bin]
+    let eigen = match.covarianceEigen
+    var regularisers = [Double](repeating: 0, count: matchings.count)
+    for _ in 0..<passes {
+      try step.check()
+      for row in matchings.indices { adopt(row, bin) }
+      match.correlations(with: responses, rows: matchings.count, into: &correlations)
+      for (row, matching) in matchings.enumerated() {
+        let projected = correlations.withUnsafeBufferPointer {
+          eigen.project($0.baseAddress! + row * microphones)
+        }
+        let solution = matching.solve(
+          bin, projected, energy: matching.meanEnergy, least: matching.parameters.minimumMagnitudeRegulariser)
+        regularisers[row] = solution.regulariser
+        setWeights(row, eigen.combine(solution.components))
+      }
+      respond(bin)
+    }
+    return regularisers
+  }
+
+  /// Replaces the magnitudes of a response by those of the pattern. What is zero gets the phase 0 at the centroid.
+  private mutating func adopt(_ row: Int, _ bin: Int) {
+    var hasZeros = false
+    responses.withUnsafeMutableBytes { bytes in
+      matchings[row].magnitudes.withUnsafeBufferPointer { magnitudes in
+        let values = bytes.bindMemory(to: Double.self).baseAddress! + 2 * row * directions
+        // Two at a time; the last one of an odd number twice.
+        for d in stride(from: 0, to: directions, by: 2) {
+          let next = min(d + 1, directions - 1)
+          let real = SIMD2(values[2 * d], values[2 * next])
+          let imaginary = SIMD2(values[2 * d + 1], values[2 * next + 1])
+          let square = real * real + imaginary * imaginary
+          if square[0] == 0 || square[1] == 0 { hasZeros = true }
+          let scale =
+            SIMD2(magnitudes[d], magnitudes[next])
+            / square.replacing(with: 1, where: square .== 0).squareRoot()
+          let (x, y) = (scale * real, scale * imaginary)
+          (values[2 * d], values[2 * d + 1]) = (x.x, y.x)
+          (values[2 * next], values[2 * next + 1]) = (x.y, y.y)
+        }
+      }
+    }
+    guard hasZeros else { return }
+    let matching = matchings[row]
+    let omega = 2 * .pi * matching.grid.frequency(bin)
+    for d in 0..<directions where responses[row * directions + d] == .zero {
+      responses[row * directions + d] =
+        matching.magnitudes[d] * Complex(phase: omega * matching.leads[d])
+    }
+  }
+
+  /// Mean of (|response| − |target|)² over the directions.
+  func patternError(_ row: Int) -> Double {
+    let magnitudes = matchings[row].magnitudes
+    var sum = 0.0
+    for d in 0..<directions {
+      let error = responses[row * directions + d].magnitude - magnitudes[d]
+      sum += error * error
+    }
+    return sum / Double(directions)
+  }
+}
+
 /// What the patterns of one axis share in one bin.
 struct PatternAxis: Sendable {
   /// Microphone responses on the axis: `[microphone]`.
@@ -373,14 +483,14 @@ struct PatternAxis: Sendable {
 
   /// - Parameters:
   ///   - responses: on the axis, `[microphone]`.
-  ///   - targets: of both patterns, `[pattern][direction]`.
-  init(_ match: BinMatching, responses: [Complex], targets: [Complex]) {
+  ///   - targets: of both patterns, `[pattern][direction]`; nil where only magnitudes are matched.
+  init(_ match: BinMatching, responses: [Complex], targets: [Complex]?) {
     self.responses = responses
     let eigen = match.covarianceEigen
     components = (0..<eigen.order).map { j in
       (0..<eigen.order).reduce(Complex.zero) { $0 + eigen.vectors[j * eigen.order + $1] * responses[$1] }
     }
-    let correlations = match.correlation(with: targets, outputs: 2)
+    let correlations = targets.map { match.correlation(with: $0, outputs: 2) } ?? [[], []]
     (omnidirectional, figureEight) = (correlations[0], correlations[1])
   }
 

@@ -268,7 +268,8 @@ package struct StereoDesign: Sendable {
         let weighted = bins.leastSquares(bin)
         var starts =
           !isFirst
-          ? [solutions[bin].weights] : near.map { [$0[bin]] } ?? (bin == 1 ? [] : [previous])
+          ? [solutions[bin].weights]
+          : near.map { [$0[bin]] } ?? (bin == 1 ? [] : [previous])
         if isFirst, near == nil, let weighted, Hertz(grid.frequencies[bin]) < parameters.joint.highestStart {
           starts.append(leastSquares(weighted, match, limit: limit))
         }

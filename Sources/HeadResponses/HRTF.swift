@@ -91,7 +91,7 @@ package struct HRTF: Sendable {
       DesignThreads.forEach(blocks.count) { index in
         let block = blocks[index]
         let (range, columns) = (block.frequencies, 4 * block.frequencies.count)
-        let result = Self.multiply(
+        let result = product(
           synthesis, block.values, rows: directions.count, inner: harmonics, columns: columns)
         var phasors = Phasors(delays: leads)
         result.withUnsafeBufferPointer { result in
@@ -125,7 +125,7 @@ package struct HRTF: Sendable {
       }
       let found = Mutex([CoefficientBlock?](repeating: nil, count: ranges.count))
       DesignThreads.forEach(ranges.count) { index in
-        let values = Self.multiply(
+        let values = product(
           analysis, alignedSpectra(Array(frequencies[ranges[index]])), rows: harmonics,
           inner: sofa.directions.count, columns: 4 * ranges[index].count)
         found.withLock { $0[index] = CoefficientBlock(frequencies: ranges[index], values: values) }
@@ -176,13 +176,6 @@ extension HRTF {
 
   /// Positions of the left and right ear for the alignment, in metres (forward, left, up).
   private var ears: [SIMD3<Double>] { [[0, parameters.earDistance, 0], [0, -parameters.earDistance, 0]] }
-
-  private static func multiply(_ a: [Double], _ b: [Double], rows: Int, inner: Int, columns: Int) -> [Double]
-  {
-    var product = [Double](repeating: 0, count: rows * columns)
-    Numerics.multiply(a, b, rows: rows, inner: inner, columns: columns, into: &product)
-    return product
-  }
 
   /// Quadrature weights of the measured directions, proportional to solid angle; sum 1. The directions of a ring of
   /// equal elevation have equal weights. The zenith, where the ring shrinks to a point, has a small fixed weight.

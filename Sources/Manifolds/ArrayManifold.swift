@@ -61,7 +61,7 @@ extension ArrayManifold {
   }
 
   /// Directions per block. Cancellation is checked and progress reported between blocks.
-  private static var block: Int { 128 }
+  private static var block: Int { 64 }
 
   /// - Parameters:
   ///   - frequencies: number of frequencies.
@@ -70,6 +70,10 @@ extension ArrayManifold {
     of directions: [SIMD3<Double>], frequencies: Int, step: DesignStep,
     responses: ([SIMD3<Double>]) -> ResponseGrid
   ) throws(DesignError) -> ResponseGrid {
+    if directions.count <= Self.block {
+      try step.check()
+      return responses(directions)
+    }
     var grid = ResponseGrid(
       frequencies: frequencies, channels: microphoneCount, directions: directions.count)
     for first in stride(from: 0, to: directions.count, by: Self.block) {

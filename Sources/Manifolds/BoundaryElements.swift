@@ -56,7 +56,9 @@ package struct BoundaryElements: Sendable {
     result.reserveCapacity(Parity.count * count * rows)
     let kernels = UnsafeMutablePointer<Complex>.allocate(capacity: integrals.entries)
     defer { kernels.deallocate() }
-    try integrals.write(wavenumber: 2 * .pi * frequency / speedOfSound, to: kernels, step: step)
+    try integrals.write(
+      wavenumber: 2 * .pi * frequency / speedOfSound, without: rows..<unknowns + mesh.interior.count,
+      to: kernels, step: step)
     Parity.sectors(kernels, plane: plane)
     for sector in 0..<Parity.count {
       try step.reached(0.2 + 0.8 * Double(sector) / Double(Parity.count))
@@ -83,6 +85,9 @@ package struct BoundaryElements: Sendable {
   }
 
   /// Solves `matrix`ᵀ x = `right` in place. With more rows than unknowns, x is the minimum-norm solution.
+  ///
+  /// Hazard: `unknowns` values behind the end of `matrix` must be readable, because zgels passes rows of it to zgemv_n,
+  /// which reads beyond them (see `HermitianEigen.decompose`). Here the microphones' equations follow the matrix.
   package static func solve(
     _ matrix: UnsafeMutablePointer<Complex>, unknowns: Int, rows: Int, _ right: OpaquePointer, count: Int
   ) -> Int32 {
@@ -91,26 +96,57 @@ package struct BoundaryElements: Sendable {
       var pivots = [Int32](repeating: 0, count: unknowns)
       return LAPACKE_zgesv(LAPACK_COL_MAJOR, n, m, OpaquePointer(matrix), n, &pivots, right, n)
     }
-    // x = Aᴴ (A Aᴴ)⁻¹ b, where A is the transposed matrix. Interior points keep A far from singular: squaring its condition
-    // leaves more digits than the panels are exact to, and the product takes half the time of an LQ factorisation.
-    let gram = UnsafeMutablePointer<Complex>.allocate(capacity: unknowns * unknowns)
-    defer { gram.deallocate() }
-    cblas_zherk(
-      CblasColMajor, CblasLower, CblasNoTrans, n, r, 1, UnsafeRawPointer(matrix), n, 0,
-      UnsafeMutableRawPointer(gram), n)
-    let status = LAPACKE_zpotrf(
-      LAPACK_COL_MAJOR, CChar(UInt8(ascii: "L")), n, OpaquePointer(gram), n)
-    guard status == 0 else { return status }
-    let solved = LAPACKE_zpotrs(
-      LAPACK_COL_MAJOR, CChar(UInt8(ascii: "L")), n, m, OpaquePointer(gram), n, right, r)
-    guard solved == 0 else { return solved }
+    // A x = b with the transposed matrix A = (B C): x = (z − Z y, y), where B z = b, B Z = C and (1 + Zᴴ Z) y = Zᴴ z. It takes
+    // half the time of an LQ factorisation of A. Next to an interior resonance B is singular: digits are lost with Z.
+    let extra = rows - unknowns
+    let square = [Complex](UnsafeBufferPointer(start: matrix, count: unknowns * unknowns))
     let rightSide = UnsafeMutablePointer<Complex>(right)
-    var solution = [Complex](repeating: .zero, count: rows * count)
-    var (one, zero) = (Complex.one, Complex.zero)
+    var solved = [Complex](UnsafeBufferPointer(start: matrix + unknowns * unknowns, count: extra * unknowns))
+    for m in 0..<count {
+      solved += UnsafeBufferPointer(start: rightSide + m * rows, count: unknowns)
+    }
+    var pivots = [Int32](repeating: 0, count: unknowns)
+    let status = solved.withUnsafeMutableBytes {
+      LAPACKE_zgesv(
+        LAPACK_COL_MAJOR, n, Int32(extra + count), OpaquePointer(matrix), n, &pivots,
+        OpaquePointer($0.baseAddress!), n)
+    }
+    guard status == 0, solved.prefix(extra * unknowns).allSatisfy({ $0.squaredMagnitude < mostSquared })
+    else {
+      matrix.update(from: square, count: square.count)
+      return LAPACKE_zgels(
+        LAPACK_COL_MAJOR, CChar(UInt8(ascii: "N")), n, r, m, OpaquePointer(matrix), n, right, r)
+    }
+    // Zᴴ (Z z), then y.
+    let width = Int32(extra)
+    var products = [Complex](repeating: .zero, count: extra * (extra + count))
+    var (one, minusOne, zero) = (Complex.one, Complex(-1, 0), Complex.zero)
     cblas_zgemm(
-      CblasColMajor, CblasConjTrans, CblasNoTrans, r, m, n, &one, UnsafeRawPointer(matrix), n,
-      UnsafeRawPointer(rightSide), r, &zero, &solution, r)
-    rightSide.update(from: solution, count: rows * count)
+      CblasColMajor, CblasConjTrans, CblasNoTrans, width, width + m, n, &one, solved, n, solved, n, &zero,
+      &products, width)
+    for i in 0..<extra { products[i * (extra + 1)].real += 1 }
+    let found = products.withUnsafeMutableBytes { products in
+      let gram = products.bindMemory(to: Complex.self).baseAddress!
+      return LAPACKE_zposv(
+        LAPACK_COL_MAJOR, CChar(UInt8(ascii: "L")), width, m, OpaquePointer(gram), width,
+        OpaquePointer(gram + extra * extra), width)
+    }
+    guard found == 0 else { return found }
+    products.withUnsafeBufferPointer { products in
+      solved.withUnsafeMutableBufferPointer { solved in
+        let (y, z) = (products.baseAddress! + extra * extra, solved.baseAddress! + extra * unknowns)
+        cblas_zgemm(
+          CblasColMajor, CblasNoTrans, CblasNoTrans, n, m, width, &minusOne, solved.baseAddress!, n, y, width,
+          &one, z, n)
+        for column in 0..<count {
+          (rightSide + column * rows).update(from: z + column * unknowns, count: unknowns)
+          (rightSide + column * rows + unknowns).update(from: y + column * extra, count: extra)
+        }
+      }
+    }
     return 0
   }
+
+  /// Largest squared magnitude in Z with which digits enough are left.
+  private static let mostSquared = 1e10
 }

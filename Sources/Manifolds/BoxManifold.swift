@@ -150,28 +150,25 @@ package struct BoxManifold: ArrayManifold {
   ) -> ResponseGrid {
     let solved = solvedResponses(from: directions, of: images)
     let columns = positions.count * directions.count
-    var product = [Double](repeating: 0, count: 2 * frequencies.count * columns)
-    multiply(
-      matrix, solved, rows: 2 * frequencies.count, inner: 2 * (interpolation.count + 1), columns: columns,
-      into: &product)
-    var grid = ResponseGrid(
-      frequencies: frequencies.count, channels: positions.count, directions: directions.count)
+    let product = product(
+      matrix, solved, rows: 2 * frequencies.count, inner: 2 * (interpolation.count + 1), columns: columns)
     var leads = Phasors(
       delays: positions.flatMap { position in directions.map { $0.dot(position) / speedOfSound } })
-    grid.values.withUnsafeMutableBufferPointer { values in
+    return ResponseGrid(
+      frequencies: frequencies.count, channels: positions.count, directions: directions.count
+    ) { values in
       product.withUnsafeBufferPointer { product in
         for (f, frequency) in frequencies.enumerated() {
           leads.advance(to: frequency)
           leads.values.withUnsafeBufferPointer { leads in
             let real = product.baseAddress! + 2 * f * columns
             let imaginary = real + columns
-            let row = values.baseAddress! + f * columns
+            let row = values + f * columns
             for i in 0..<columns { row[i] = Complex(real[i], imaginary[i]) * leads[i] }
           }
         }
       }
     }
-    return grid
   }
 
   /// Responses at 0 Hz and the solved frequencies, relative to the free field at each microphone. Real parts come

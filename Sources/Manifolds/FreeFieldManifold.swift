@@ -20,24 +20,23 @@ package struct FreeFieldManifold: ArrayManifold {
   }
 
   package func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
-    var grid = ResponseGrid(
-      frequencies: frequencies.count, channels: positions.count, directions: directions.count)
     let lead = positions.flatMap { position in directions.map { $0.dot(position) / speedOfSound } }
     let sensitivity =
       capsules.contains { $0 != nil }
       ? capsules.flatMap { capsule in directions.map { capsule?.sensitivity(from: $0) ?? 1 } } : nil
     var phasors = Phasors(delays: lead)
-    grid.values.withUnsafeMutableBufferPointer { values in
+    return ResponseGrid(
+      frequencies: frequencies.count, channels: positions.count, directions: directions.count
+    ) { values in
       for (f, frequency) in frequencies.enumerated() {
         phasors.advance(to: frequency)
-        let row = values.baseAddress! + f * lead.count
+        let row = values + f * lead.count
         phasors.values.withUnsafeBufferPointer { row.update(from: $0.baseAddress!, count: lead.count) }
         sensitivity?.withUnsafeBufferPointer { sensitivity in
           for i in 0..<lead.count { row[i] = sensitivity[i] * row[i] }
         }
       }
     }
-    return grid
   }
 }
 

@@ -161,10 +161,8 @@ package struct MeasuredManifold: ArrayManifold {
       DesignThreads.forEach(blocks.count) { index in
         let block = blocks[index]
         let columns = 2 * positions.count * block.frequencies.count
-        var sums = [Double](repeating: 0, count: directions.count * columns)
-        multiply(
-          synthesis, block.values, rows: directions.count, inner: basis.count, columns: columns,
-          into: &sums)
+        let sums = product(
+          synthesis, block.values, rows: directions.count, inner: basis.count, columns: columns)
         var phasors = Phasors(delays: leads)
         sums.withUnsafeBufferPointer { sums in
           for (i, f) in block.frequencies.enumerated() {
@@ -197,12 +195,10 @@ package struct MeasuredManifold: ArrayManifold {
     DesignThreads.forEach(ranges.count) { index in
       let range = ranges[index]
       let columns = 2 * positions.count * range.count
-      var values = [Double](repeating: 0, count: harmonics * columns)
-      multiply(
+      let values = product(
         analysis, aligned(Array(frequencies[range])), rows: harmonics, inner: directions.count,
-        columns: columns,
-        into: &values)
-      found.withLock { [values] in $0[index] = CoefficientCache.Block(frequencies: range, values: values) }
+        columns: columns)
+      found.withLock { $0[index] = CoefficientCache.Block(frequencies: range, values: values) }
     }
     return found.withLock { $0.map { $0! } }
   }

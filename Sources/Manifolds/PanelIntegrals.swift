@@ -10,41 +10,41 @@ import Numerics
 ///
 /// Entries have the shape `[image][point][panel]`, flat in that order.
 struct PanelIntegrals: Sendable {
-  /// The contribution of one quadrature point of a panel to an entry.
-  private struct Sample: Sendable {
-    let entry: Int
-    /// From the quadrature point to the field point, in metres.
-    let distance: Double
-    /// Height of the field point above the panel × quadrature area / 4πr³.
-    let weight: Double
-  }
-
   let entries: Int
   /// Number of entries per image.
   let plane: Int
   /// Entries at k = 0.
   private let staticParts: [Double]
-  private let samples: [Sample]
+  /// Quadrature points of all panels: the entry, the distance to the field point in metres, and the height of the field
+  /// point above the panel × quadrature area / 4πr³.
+  private let samples: (entries: [Int32], distances: [Double], weights: [Double])
+  /// Where the samples of each image's field points begin, `[image][point]`, and their number.
+  private let starts: [Int]
+  private let points: Int
 
   init(mesh: BoxMesh, points: [Position], step: DesignStep) throws(DesignError) {
     plane = points.count * mesh.panels.count
     entries = Parity.count * plane
     var staticParts = [Double](repeating: 0, count: entries)
-    var samples: [Sample] = []
-    samples.reserveCapacity(entries)
+    self.points = points.count
+    var samples: (entries: [Int32], distances: [Double], weights: [Double]) = ([], [], [])
+    var starts: [Int] = []
     var entry = 0
     for image in 0..<Parity.count {
       let mirror = Parity.mirror(image)
       try step.reached(Double(image) / Double(Parity.count))
       for point in points {
         try step.check()
+        starts.append(samples.entries.count)
         for panel in mesh.panels {
           let geometry = PanelGeometry(of: panel, mirror: mirror, from: point)
           // A panel does not contribute to points in its own plane.
           if abs(geometry.height) > 1e-9 {
             staticParts[entry] = geometry.solidAngle / (4 * .pi)
             geometry.forEachSample { distance, weight in
-              samples.append(Sample(entry: entry, distance: distance, weight: weight))
+              samples.entries.append(Int32(entry))
+              samples.distances.append(distance)
+              samples.weights.append(weight)
             }
           }
           entry += 1
@@ -53,31 +53,45 @@ struct PanelIntegrals: Sendable {
     }
     self.staticParts = staticParts
     self.samples = samples
+    self.starts = starts + [samples.entries.count]
   }
 
   /// Computes the integrals at one wavenumber, in 1/m.
-  /// - Parameter values: receives `entries` values.
+  /// - Parameters:
+  ///   - unused: field points of which no entries are needed.
+  ///   - values: receives `entries` values; those of unused points are at k = 0.
   func write(
-    wavenumber: Double, to values: UnsafeMutablePointer<Complex>, step: DesignStep
+    wavenumber: Double, without unused: Range<Int>, to values: UnsafeMutablePointer<Complex>,
+    step: DesignStep
   ) throws(DesignError) {
     for i in 0..<entries { values[i] = Complex(staticParts[i], 0) }
-    try samples.withUnsafeBufferPointer { samples throws(DesignError) in
-      for first in stride(from: 0, to: samples.count, by: 0x10000) {
-        try step.check()
-        let end = min(first + 0x10000, samples.count)
-        // Two at a time; the last one of an odd number twice.
-        for number in stride(from: first, to: end, by: 2) {
-          let (a, b) = (samples[number], samples[min(number + 1, end - 1)])
-          let x = wavenumber * SIMD2(a.distance, b.distance)
-          let (c, s) = Turns.cosineAndSine(x)
-          // ((1 + jx) e^(−jx) − 1) × weight
-          let weight = SIMD2(a.weight, b.weight)
-          let (real, imaginary) = (weight * (c + x * s - 1), weight * (x * c - s))
-          values[a.entry].real += real.x
-          values[a.entry].imaginary += imaginary.x
-          guard number + 1 < end else { break }
-          values[b.entry].real += real.y
-          values[b.entry].imaginary += imaginary.y
+    for image in 0..<Parity.count {
+      try step.check()
+      let first = image * points
+      for range in [0..<unused.lowerBound, unused.upperBound..<points] {
+        add(starts[first + range.lowerBound]..<starts[first + range.upperBound], wavenumber, to: values)
+      }
+    }
+  }
+
+  /// Adds ((1 + jx) e^(−jx) − 1) × weight of some samples at distances x / wavenumber.
+  private func add(
+    _ range: Range<Int>, _ wavenumber: Double, to values: UnsafeMutablePointer<Complex>
+  ) {
+    samples.entries.withUnsafeBufferPointer { entries in
+      samples.distances.withUnsafeBufferPointer { distances in
+        samples.weights.withUnsafeBufferPointer { weights in
+          // Two at a time; the last one of an odd number twice, the second time without weight.
+          for a in stride(from: range.lowerBound, to: range.upperBound, by: 2) {
+            let b = min(a + 1, range.upperBound - 1)
+            let x = wavenumber * SIMD2(distances[a], distances[b])
+            let (c, s) = Turns.cosineAndSine(x)
+            let weight = SIMD2(weights[a], a == b ? 0 : weights[b])
+            let (real, imaginary) = (weight * (c + x * s - 1), weight * (x * c - s))
+            let (first, second) = (Int(entries[a]), Int(entries[b]))
+            values[first] += Complex(real.x, imaginary.x)
+            values[second] += Complex(real.y, imaginary.y)
+          }
         }
       }
     }

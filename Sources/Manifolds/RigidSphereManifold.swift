@@ -1,5 +1,4 @@
 import Acoustics
-import CLapack
 import Numerics
 
 /// Array manifold of microphones on a rigid sphere centred at the origin. Positions are projected onto its surface.
@@ -55,13 +54,11 @@ package struct RigidSphereManifold: ArrayManifold {
     let (points, orders) = (positions.count * directions.count, modes.orders)
     // Matrix product: [2 × frequency + (real, imaginary)][order] times [order][microphone, direction].
     let polynomials = legendre(orders: orders, directions: directions)
-    var product = [Double](repeating: 0, count: 2 * frequencies.count * points)
-    cblas_dgemm(
-      CblasRowMajor, CblasNoTrans, CblasNoTrans, Int32(2 * frequencies.count), Int32(points), Int32(orders),
-      1, modes.values, Int32(orders), polynomials, Int32(points), 0, &product, Int32(points))
-    var grid = ResponseGrid(
-      frequencies: frequencies.count, channels: positions.count, directions: directions.count)
-    grid.values.withUnsafeMutableBufferPointer { values in
+    let product = product(
+      modes.values, polynomials, rows: 2 * frequencies.count, inner: orders, columns: points)
+    return ResponseGrid(
+      frequencies: frequencies.count, channels: positions.count, directions: directions.count
+    ) { values in
       product.withUnsafeBufferPointer { product in
         for f in 0..<frequencies.count {
           for i in 0..<points {
@@ -70,7 +67,6 @@ package struct RigidSphereManifold: ArrayManifold {
         }
       }
     }
-    return grid
   }
 
   /// Mode strengths jⁿ (2n+1) (−j) / ((ka)² hₙ'(ka)) for n = 0 ..< orders; zero if hₙ' overflows.

@@ -1,5 +1,4 @@
 import Acoustics
-import FoundationEssentials
 import Numerics
 import Synchronization
 
@@ -36,21 +35,22 @@ package struct SharedManifold: ArrayManifold {
       let (a, b) = (Self.key(abs(sphere[$0])), Self.key(abs(sphere[$1])))
       return (a.x, a.y, a.z) < (b.x, b.y, b.z)
     }
-    let parts = ProcessInfo.processInfo.activeProcessorCount
-    let length = (sphere.count + parts - 1) / parts
-    let steps = step.divided(by: [Double](repeating: 1, count: parts))
+    let count = (sphere.count + Self.block - 1) / Self.block
+    let steps = step.divided(by: [Double](repeating: 1, count: count))
     let grid = Mutex(
       ResponseGrid(frequencies: frequencies.count, channels: base.microphoneCount, directions: sphere.count))
-    try DesignThreads.forEach(parts) { i throws(DesignError) in
-      let first = min(i * length, sphere.count)
-      let part = Array(order[first..<min(first + length, sphere.count)])
-      guard !part.isEmpty else { return }
+    try DesignThreads.forEach(count) { i throws(DesignError) in
+      let part = Array(order[i * Self.block..<min((i + 1) * Self.block, sphere.count)])
       let responses = try base.responses(
         from: part.map { sphere[$0] }, frequencies: frequencies, step: steps[i])
       grid.withLock { $0.replace(directions: part, with: responses) }
+      try steps[i].reached(1)
     }
     responses = grid.withLock { $0 }
   }
+
+  /// Directions that a core computes at a time.
+  private static let block = 64
 
   /// Where each of these directions is in the responses from the sphere; nil if one is not there, or for other
   /// frequencies.

@@ -12,3 +12,14 @@ package func multiply(
     CblasRowMajor, CblasNoTrans, CblasNoTrans, Int32(rows), Int32(columns), Int32(inner), 1, a, Int32(inner),
     b, Int32(columns), 0, &product, Int32(columns))
 }
+
+/// The product of two row-major matrices, as a new one, which is not filled with zeros first.
+package func product(_ a: [Double], _ b: [Double], rows: Int, inner: Int, columns: Int) -> [Double] {
+  [Double](unsafeUninitializedCapacity: rows * columns) { product, size in
+    cblas_dgemm(
+      CblasRowMajor, CblasNoTrans, CblasNoTrans, Int32(rows), Int32(columns), Int32(inner), 1, a,
+      Int32(inner),
+      b, Int32(columns), 0, product.baseAddress!, Int32(columns))
+    size = rows * columns
+  }
+}

@@ -14,6 +14,19 @@
     values = [Complex](repeating: .zero, count: frequencies * channels * directions)
   }
 
+  /// A grid that `write` fills: `frequencies` × `channels` × `directions` values.
+  package init(
+    frequencies: Int, channels: Int, directions: Int, write: (UnsafeMutablePointer<Complex>) -> Void
+  ) {
+    self.frequencies = frequencies
+    self.channels = channels
+    self.directions = directions
+    values = [Complex](unsafeUninitializedCapacity: frequencies * channels * directions) { values, size in
+      size = frequencies * channels * directions
+      if let values = values.baseAddress { write(values) }
+    }
+  }
+
   @inlinable package subscript(frequency: Int, channel: Int, direction: Int) -> Complex {
     get { values[(frequency * channels + channel) * directions + direction] }
     set { values[(frequency * channels + channel) * directions + direction] = newValue }

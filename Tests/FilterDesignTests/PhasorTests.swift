@@ -1,3 +1,4 @@
+import Glibc
 import Numerics
 import Testing
 
@@ -10,6 +11,17 @@ import Testing
       phasors.advance(to: frequency)
       for (value, delay) in zip(phasors.values, delays) {
         #expect((value - Complex(phase: 2 * .pi * frequency * delay)).magnitude < 1e-10, "\(frequency) Hz")
+      }
+    }
+  }
+
+  @Test("cosines and sines of two phases are the C library's, on all quarters of the circle") func turns() {
+    for number in -2000...2000 {
+      let phases = SIMD2(0.37 * Double(number), 23.1 * Double(number) + 0.25 * .pi)
+      let (cosine, sine) = Turns.cosineAndSine(phases)
+      for i in 0..<2 {
+        #expect(abs(cosine[i] - cos(phases[i])) < 5e-16, "\(phases[i])")
+        #expect(abs(sine[i] - sin(phases[i])) < 5e-16, "\(phases[i])")
       }
     }
   }

@@ -3,6 +3,7 @@ import FilterBanks
 import FilterDesign
 import Foundation
 import Manifolds
+import Numerics
 import TestSupport
 import Testing
 
@@ -67,6 +68,27 @@ import Testing
         HeadFrame(forward: device.dataSource(named: source).forward, orientation: orientation))
       let taps = try boxes.map { try design.filters(manifold: $0, frame: frame) }
       #expect(Self.difference(taps[0], taps[1]).value < Self.limit.value, "\(source) \(orientation)")
+    }
+  }
+
+  @Test("stereo cases that share an array's responses have the filters that each has by itself")
+  func sharedCases() throws {
+    let device = TestDevices.phone5()
+    var parameters = device.design
+    parameters.grid.highestFrequency = Hertz(2500)
+    let grid = DesignGrid(sampleRate: 48_000, parameters: parameters.grid)
+    let design = try StereoDesign(hrtf: StereoTests.hrtf, grid: grid, parameters: parameters)
+    let free = FreeFieldManifold(positions: device.microphones.map(\.position))
+    let shared = try SharedManifold(
+      free, sphere: design.directions, frequencies: grid.frequencies, step: .unobserved)
+    let frames = try [("Front", InputOrientation.portrait), ("Front", .landscapeLeft), ("Back", .portrait)]
+      .map {
+        try #require(HeadFrame(forward: device.dataSource(named: $0).forward, orientation: $1))
+      }
+    let together = try design.filters(manifold: shared, frames.map { ($0, nil) }, step: .unobserved)
+    for (frame, filters) in zip(frames, together) {
+      let alone = try design.filters(manifold: free, frame: frame)
+      #expect(Self.difference(filters, alone).value < -100)
     }
   }
 }
