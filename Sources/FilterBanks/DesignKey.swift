@@ -9,8 +9,8 @@ package struct DesignKey: Sendable {
   /// Increment it with every change of method that changes the filters of a device whose `DesignParameters` stay the
   /// same.
   package static let designVersion = 9
-  /// The same for B-format, whose designs alone have it in their keys.
-  package static let ambisonicsVersion = 2
+  /// The same for B-format, whose designs alone have it in their keys; of rigid spheres, and of other bodies.
+  package static let (ambisonicsVersionOfSpheres, ambisonicsVersion) = (3, 2)
 
   /// The values, separated by "; ".
   package let text: String
@@ -49,7 +49,8 @@ package struct DesignKey: Sendable {
       parts.append("hrtf \(head ?? "unreadable")")
     }
     if device.dataSources.contains(where: \.offersAmbisonics) {
-      parts.append("ambisonics \(Self.ambisonicsVersion)")
+      let isSphere = if case .sphere = device.body { true } else { false }
+      parts.append("ambisonics \(isSphere ? Self.ambisonicsVersionOfSpheres : Self.ambisonicsVersion)")
     }
     for (name, value) in device.design.values { parts.append("\(name) \(value)") }
     text = parts.joined(separator: "; ")

@@ -18,6 +18,7 @@ import Synchronization
 /// - Silence: a channel that the array does not hear at all has filters of zeros: height, for an array in a plane.
 /// - Length: as of all cases. `TruncationFit` shortens the filters of first order, which reach lowest. It turns their phase by
 ///   10° or so below 500 Hz, which is a correlation of 0.98. The others are soft there: leaks would exceed them.
+/// - Spheres: microphones all around a rigid one have `RadialFilters` up to spatial aliasing.
 /// - Source: Moreau, Daniel and Bertet, 3D sound field recording with higher order Ambisonics (AES 120, 2006).
 package struct AmbisonicsDesign {
   /// Limits of noise for an order, of which the first is taken that makes it live.
@@ -73,20 +74,26 @@ package struct AmbisonicsDesign {
         limits: .init(overHarmonic: Self.noiseLimits[0]))
       let origin =
         if let fixed { fixed } else { try search.origin(step: step.within(0.3...0.6)) }
-      let weights = try weights(
+      var (weights, limits) = try weights(
         matching(order), matches, frequencies: frequencies, origin: origin, step: step.within(0.6...0.8))
+      let radial = origin == .zero ? RadialFilters(manifold, frame: frame, limits: limits, grid: grid) : nil
+      radial?.reduce(&weights)
       var taps = try weights.filters(on: grid, keepsSign: true, step: step)
       try step.reached(0.9)
-      try TruncationFit(grid: grid).fit(weights, outputs: 1..<4, of: &taps, step: step)
+      if let radial {
+        radial.add(to: &taps)
+      } else {
+        try TruncationFit(grid: grid).fit(weights, outputs: 1..<4, of: &taps, step: step)
+      }
       return (Taps<Float>(taps), origin)
     }
   }
 
-  /// The weights of all channels in every designed bin.
+  /// The weights of all channels in every designed bin, and the most noise of each order, with its equalisation.
   private func weights(
     _ matching: HarmonicMatching, _ matches: [BinMatching], frequencies: [Double], origin: Position,
     step: DesignStep
-  ) throws(DesignError) -> Weights {
+  ) throws(DesignError) -> (Weights, limits: [Decibels]) {
     let channels = matching.targets.channels
     let correlations = Mutex([[[Complex]]](repeating: [], count: matches.count))
     try DesignThreads.forEach(matches.count) { bin throws(DesignError) in
@@ -97,6 +104,7 @@ package struct AmbisonicsDesign {
     let found = correlations.withLock { $0 }
     var weights = Weights(
       frequencies: matches.count, outputs: channels, microphones: manifold.microphoneCount)
+    var limits: [Decibels] = []
     let octaves = HarmonicOctaves(frequencies)
     for degree in 0...order {
       try step.reached(Double(degree) / Double(order + 1))
@@ -130,6 +138,7 @@ package struct AmbisonicsDesign {
         let other = matched(Self.noiseLimits[1])
         if living(other) >= CaseCriteria.leastOctaves { (limit, best) = (Self.noiseLimits[1], other) }
       }
+      limits.append(Decibels(limit.value + Self.noiseOfEqualisation))
       for (channel, unequalised) in zip(own, best) {
         let isHeard = octaves.means { unequalised[$0].correlation }.contains { $0 >= Self.leastCorrelation }
         guard isHeard else { continue }
@@ -141,7 +150,7 @@ package struct AmbisonicsDesign {
         }
       }
     }
-    return weights
+    return (weights, limits)
   }
 
   /// The matches of a channel, raised to the level of its harmonic where they come near it: components by bin.

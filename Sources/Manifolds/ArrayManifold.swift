@@ -18,6 +18,9 @@ package protocol ArrayManifold: Sendable {
   /// What the reader of a design must know about it; each continues "the array was".
   var remarks: [String] { get }
 
+  /// Radius of the rigid sphere around the origin on which all microphones lie, in metres; nil if they do not.
+  var sphereRadius: Double? { get }
+
   /// Steering vectors for plane waves.
   /// - Parameters:
   ///   - directions: unit vectors towards the sources, in the device frame.
@@ -41,6 +44,7 @@ extension ArrayManifold {
   package func importance(of directions: [SIMD3<Double>]) -> [Double]? { nil }
   package func knows(horizonAround up: SIMD3<Double>) -> Bool { true }
   package var remarks: [String] { [] }
+  package var sphereRadius: Double? { nil }
 
   /// The square root of what each direction counts, relative to the mean: factors of responses and targets in least
   /// squares.

@@ -8,6 +8,7 @@ import Numerics
 package struct RigidSphereManifold: ArrayManifold {
   package let positions: [Position]
   package let radius: Double
+  package var sphereRadius: Double? { radius }
 
   /// Lower limit of ka. Below it the sphere has practically no effect, and the series, which divides by (ka)², would
   /// lose precision.
@@ -36,7 +37,7 @@ package struct RigidSphereManifold: ArrayManifold {
 
   /// Mode strengths at `frequencies`, `[2 × frequency + (real, imaginary)][order]`, and the number of orders.
   private func modes(_ frequencies: [Double]) -> (values: [Double], orders: Int) {
-    let sizes = frequencies.map { max(2 * .pi * $0 / speedOfSound * radius, Self.smallestSize) }
+    let sizes = frequencies.map { 2 * .pi * $0 / speedOfSound * radius }
     let orders = Int((sizes.max() ?? 0) * 1.15 + 12) + 2
     var modes = [Double](repeating: 0, count: 2 * frequencies.count * orders)
     for (f, size) in sizes.enumerated() {
@@ -71,7 +72,8 @@ package struct RigidSphereManifold: ArrayManifold {
 
   /// Mode strengths jⁿ (2n+1) (−j) / ((ka)² hₙ'(ka)) for n = 0 ..< orders; zero if hₙ' overflows.
   /// - Parameter size: ka.
-  private static func modeStrengths(orders: Int, size: Double) -> [Complex] {
+  package static func modeStrengths(orders: Int, size: Double) -> [Complex] {
+    let size = max(size, smallestSize)
     let powers = [Complex(0, -1), Complex(1, 0), Complex(0, 1), Complex(-1, 0)]  // −j·jⁿ
     return sphericalHankelDerivatives(highestOrder: orders - 1, argument: size).enumerated().map { n, slope in
       let strength = (Double(2 * n + 1) / (size * size)) * (powers[n % 4] / slope)

@@ -16,6 +16,7 @@ package struct SharedManifold: ArrayManifold {
   package var positions: [Position] { base.positions }
   package var band: ClosedRange<Double> { base.band }
   package var remarks: [String] { base.remarks }
+  package var sphereRadius: Double? { base.sphereRadius }
   package func importance(of directions: [SIMD3<Double>]) -> [Double]? { base.importance(of: directions) }
   package func knows(horizonAround up: SIMD3<Double>) -> Bool { base.knows(horizonAround: up) }
 
