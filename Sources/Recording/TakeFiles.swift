@@ -124,9 +124,10 @@ final class TakeFiles {
     } else if count > 0 {
       document.add(Sidecar.Gap(frame: frame, frames: count, cause: gap.cause))
     }
-    // One without frames counts only if it turns out to be freewheel.
+    // One without frames counts only if it turns out to be freewheel, or another period, of which PipeWire told up to a
+    // period before: at most 8192 frames.
     if gap.cause == .stall, plan.explain != nil, unexplained.count < Sidecar.listLimit {
-      let start = gap.microseconds - gap.frames * 1_000_000 / plan.sampleRate
+      let start = gap.microseconds - (gap.frames > 0 ? gap.frames : 8192) * 1_000_000 / plan.sampleRate
       unexplained.append((frame, start..<max(start, gap.microseconds)))
     }
     append(count) { (_, count) throws(AudioFileError) in try segment.writeSilence(frames: count) }
