@@ -117,19 +117,12 @@ extension OfflineTests {
 
     /// Starts `midi learn`, and waits until messages are listened to.
     func learner(_ words: [String], _ graph: OfflineGraph) throws -> Program {
+      let before = try graph.controlConnections()
       let learner = try Program(
         PinnaHome.binary(), ["midi", "learn"] + words, environment: graph.home.environment)
       try #require(waitUntil(seconds: 5) { learner.errorText.contains("move the controller") })
-      // Its next request is the one that waits for the controller, and Pinna serves connections in turn.
-      let files = "/proc/\(learner.pid)/fd"
-      try #require(
-        waitUntil(seconds: 5) {
-          let names = (try? FileManager.default.contentsOfDirectory(atPath: files)) ?? []
-          return names.contains {
-            (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(files)/\($0)"))?.hasPrefix(
-              "socket:") == true
-          }
-        })
+      // Its request is the one that waits for the controller, and Pinna serves connections in turn.
+      try #require(try waitUntil(seconds: 5) { try graph.controlConnections() > before })
       _ = try graph.status()
       return learner
     }
