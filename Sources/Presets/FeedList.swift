@@ -33,7 +33,8 @@ extension FeedSetting {
       case .word where key == .pattern && !isMain:
         let order = selection.polarPattern.ambisonicsOrder
         return order.map { "format: ambix, order: \($0)" } ?? "\(name): \(value.word)"
-      case .words, .look: return "\(name): [\(value.word)]"
+      case .words(let words): return "\(name): [\(words.joined(separator: ", "))]"
+      case .look: return "\(name): [\(value.word)]"
       case .word where key == .dataSource: return "\(name): \(yamlString(value.word))"
       case .off, .number, .flag, .word: return "\(name): \(value.word)"
       }
