@@ -80,8 +80,8 @@ import Testing
 
   @Test("a named path is found missing where the tree lacks it, from the folder or the repository")
   func missingFiles() {
-    let named = Page.paths(in: ["`Messages/Change.swift`: `Key`, `/Makefile`, `Gone.swift`, `/docs/gone/`"])
-    #expect(named == ["Messages/Change.swift", "/Makefile", "Gone.swift", "/docs/gone/"])
+    let named = Page.paths(in: ["`Settings/Change.swift`: `Key`, `/Makefile`, `Gone.swift`, `/docs/gone/`"])
+    #expect(named == ["Settings/Change.swift", "/Makefile", "Gone.swift", "/docs/gone/"])
     #expect(Page.missing(named, from: "Sources/") == ["Gone.swift", "/docs/gone/"])
   }
 
