@@ -108,6 +108,7 @@ package final class CorrectedFilters: @unchecked Sendable {
   /// Corrects these linear filters of a feed from now on.
   /// - Parameter ears: of the finder's array.
   package func use(_ ears: EarTable, feed: Int = 0) {
+    precondition(ears.base.taps == taps && ears.base.microphones == microphones)
     guard let known = feeds[feed] else {
       feeds[feed] = Feed(ears, bins: grid.bins.count)
       return

@@ -38,7 +38,7 @@ import Testing
     _ sound: [[Float]], _ ears: EarTable, blocks size: Int = 64, strength: Double = 1
   ) -> (finder: DirectionFinder, corrected: CorrectedFilters) {
     let finder = DirectionFinder(ears.array, up: frame.up.vector)
-    let corrected = CorrectedFilters(finder, taps: base.taps)
+    let corrected = CorrectedFilters(finder, taps: ears.base.taps)
     corrected.use(ears)
     corrected.feeds[0]?.strength = strength
     var at = 0
