@@ -66,7 +66,10 @@ final class LiveAdaptation: Sendable {
   }
 
   /// Lets a feed follow the sound as `play` says from now on; nil for a feed that has ended.
-  func follow(_ play: Play?, feed: Int = 0) { want { $0.plays[feed] = play } }
+  func follow(_ play: Play?, feed: Int) {
+    if play == nil { last.withLock { $0[feed] = nil } }
+    want { $0.plays[feed] = play }
+  }
 
   /// Looks for talkers from now on, or only where stereo follows the sound.
   func find(_ isWanted: Bool) {

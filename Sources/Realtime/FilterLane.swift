@@ -23,6 +23,8 @@ final class FilterLane: @unchecked Sendable {
   /// The newest message to the callback: a slot's number plus 1, or -1 to return to the base; 0 if it has
   /// taken that.
   private let mailbox = Atomic<Int>(0)
+  /// Whether filters were ever delivered. Under the lock.
+  private var isUsed = false
   private let adapted = Atomic<Bool>(false)
   private let late = Atomic<Int>(0)
 
@@ -60,6 +62,7 @@ final class FilterLane: @unchecked Sendable {
     guard let n = (0..<Self.slotCount).first(where: { !slots[$0].isHeld.load(ordering: .acquiring) }) else {
       return false
     }
+    isUsed = true
     sets[n].refill(coefficients)
     for (number, generation) in generations.enumerated() {
       if let generation { sets[n].prepare(generation.transform, generation: number) }
@@ -93,10 +96,11 @@ final class FilterLane: @unchecked Sendable {
 
   // MARK: - Control side
 
-  /// Prepares all sets for a convolver, before the callback knows it.
+  /// Prepares all sets for a convolver, before the callback knows it. A lane that nobody has delivered to needs none.
   ///
   /// Thread: control side.
   func prepare(_ transform: FilterTransform, generation: Int) {
+    guard isUsed else { return }
     for set in sets { set.prepare(transform, generation: generation) }
   }
 

@@ -131,9 +131,6 @@ public final class FilterStream: @unchecked Sendable {
   func addLane(feed: Int) -> Unmanaged<FilterLane> {
     shared.withLock { shared in
       let lane = FilterLane(microphones: microphones, taps: taps)
-      for (generation, entry) in shared.transforms.enumerated() {
-        if let entry { lane.prepare(entry.transform, generation: generation) }
-      }
       shared.lanes[feed] = lane
       return .passUnretained(lane)
     }
