@@ -27,9 +27,9 @@ extension FeedSetting {
     SettingKey.ofFeeds.compactMap { key in
       guard let row = key.row.feed, let name = row.yaml else { return nil }
       let value = row.value(reported)
+      // Every preset has said whether there is a high-pass.
+      if value == row.unsaid, key != .highPass { return nil }
       switch value {
-      case .off where key != .highPass: return nil
-      case .number(0) where [.roll, .yaw].contains(key): return nil
       case .word where key == .pattern && !isMain:
         let order = selection.polarPattern.ambisonicsOrder
         return order.map { "format: ambix, order: \($0)" } ?? "\(name): \(value.word)"

@@ -40,12 +40,10 @@ public struct FeedValues: Codable, Hashable, Sendable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     for (key, value) in values {
-      guard let name = key.row.feed?.json else { continue }
-      let coding = Key(stringValue: name)
+      guard let row = key.row.feed, value != row.unsaid else { continue }
+      let coding = Key(stringValue: row.json)
       switch value {
       case .off: break
-      // No angle is none of roll and yaw; any other number says something.
-      case .number(0) where [.roll, .yaw].contains(key): break
       case .number(let number): try container.encode(number, forKey: coding)
       case .flag(let isOn): try container.encode(isOn, forKey: coding)
       case .word(let word): try container.encode(word, forKey: coding)
@@ -61,12 +59,7 @@ public struct FeedValues: Codable, Hashable, Sendable {
     values = [:]
     for key in SettingKey.ofFeeds {
       guard let row = key.row.feed else { continue }
-      // What is left out says nothing.
-      switch key.row.kind {
-      case .number(_, _, hasOff: true), .look, .follow: values[key] = .off
-      case .number where [.roll, .yaw].contains(key): values[key] = .number(0)
-      case .number, .flag, .word, .name: break
-      }
+      values[key] = row.unsaid
       guard
         let coding = [row.json, row.yaml].lazy.compactMap({ $0.map(Key.init) }).first(
           where: container.contains),

@@ -43,6 +43,8 @@ public struct SettingRow: Sendable {
     public let yaml: String?
     public let value: @Sendable (FeedSetting) -> SettingValue
     let set: @Sendable (inout FeedSetting, SettingValue) -> Void
+    /// The value that reports, sidecars and presets leave out; nil if they have all.
+    public var unsaid: SettingValue? = .off
     /// Nil if the monitor has none.
     public var line: Line?
   }
@@ -127,7 +129,7 @@ extension SettingKey {
         choosesCase: true,
         .init(
           json: "dataSource", yaml: "dataSource", value: { .word($0.selection.dataSource) },
-          set: { $0.selection.dataSource = $1.word },
+          set: { $0.selection.dataSource = $1.word }, unsaid: nil,
           line: .init(title: "Source", keys: "d D", effect: "next or previous data source")))
     case .pattern:
       SettingRow(
@@ -138,7 +140,7 @@ extension SettingKey {
           json: "polarPattern", yaml: "polarPattern", value: { .word($0.selection.polarPattern.rawValue) },
           set: { feed, value in
             if let pattern = PolarPattern(rawValue: value.word) { feed.selection.polarPattern = pattern }
-          },
+          }, unsaid: nil,
           line: .init(title: "Pattern", keys: "p P", effect: "next or previous polar pattern")))
     case .orientation:
       SettingRow(
@@ -152,7 +154,7 @@ extension SettingKey {
             if let orientation = InputOrientation(rawValue: value.word) {
               feed.selection.inputOrientation = orientation
             }
-          },
+          }, unsaid: nil,
           line: .init(title: "Orientation", keys: "o O", effect: "next or previous orientation")))
     case .look:
       SettingRow(
@@ -202,7 +204,7 @@ extension SettingKey {
         "gain in decibels, from -60 to 24", osc: "a number in dB", "change the gain",
         .init(
           json: "gainDB", yaml: "gain", value: { .number($0.gain.value) },
-          set: { $0.gain = Decibels($1.number ?? 0) },
+          set: { $0.gain = Decibels($1.number ?? 0) }, unsaid: nil,
           line: .init(title: "Gain", keys: "+ -", effect: "gain up or down by 1 dB")))
     case .highPass:
       SettingRow(
@@ -239,6 +241,7 @@ extension SettingKey {
         .flag, "on|off", "fade the outputs out, or in again", osc: "on or off, 1 or 0", "fade out or in",
         .init(
           json: "muted", yaml: nil, value: { .flag($0.muted) }, set: { $0.muted = $1 == .flag(true) },
+          unsaid: nil,
           line: .init(title: "Mute", keys: "m", effect: "mute, or sound again")))
     case .output:
       SettingRow(
@@ -263,6 +266,6 @@ extension SettingKey {
       effect, choosesCase: true,
       .init(
         json: name, yaml: name, value: { .number(value($0.selection.pose)) },
-        set: { $0.selection.pose = turned($0.selection.pose, $1.number ?? 0) }))
+        set: { $0.selection.pose = turned($0.selection.pose, $1.number ?? 0) }, unsaid: .number(0)))
   }
 }
