@@ -29,8 +29,8 @@ package enum WAVCues {
     return write(cues, title, body.isEmpty ? [] : chunk("pnna", body), at: length, of: length, to: descriptor)
   }
 
-  /// Replaces the cues and the title behind the sound of a finished WAV file. Other chunks there stay, and from the first
-  /// one on that is none, all bytes.
+  /// Replaces the cues and the title behind the sound of a finished WAV file. Other chunks there stay. So does every byte
+  /// behind the first place that holds no chunk.
   /// - Returns: whether the file has all of them. If not, or if it is another kind of file, it is as it was.
   package static func replace(
     in name: String, of folder: OpenFolder, _ cues: [WAVCue], title: String

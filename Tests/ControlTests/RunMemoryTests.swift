@@ -29,6 +29,41 @@ import Testing
     #expect(try RunMemoryFile.read(path)?.connections.count == 1)
   }
 
+  @Test(
+    "a file of version 0.2.0, whose poses stand apart and whose looks and corners are words, gives the same setting"
+  )
+  func olderFile() throws {
+    try #"""
+    {"connections":[],"format":1,"setting":{"adaptation":0.5,"dataSource":"Back","device":"phone5","feeds":[
+    {"dataSource":"Front","gainDB":-9,"highPass":"100","inputOrientation":"portrait","look":"30,5","name":"anna",
+    "polarPattern":"cardioid","turn":{"follow":"look","roll":0,"yaw":0}},
+    {"dataSource":"Back","gainDB":0,"highPass":"off","inputOrientation":"portrait","name":"room",
+    "polarPattern":"ambix1"}],"gainDB":-6,"highPass":"off","inputOrientation":"landscapeRight",
+    "polarPattern":"stereo","preset":"phone5","turn":{"follow":"roll,yaw","roll":10,"yaw":-5}}}
+    """#.write(toFile: folder.path + "/old.json", atomically: true, encoding: .utf8)
+    let library = PresetLibrary(folders: [repositoryFolder + "/Presets"])
+    var expected = try Setting(preset: "phone5", in: library)
+    try expected.apply(
+      Change.list([
+        "data-source", "Back", "orientation", "landscapeRight", "roll", "10", "yaw", "-5", "follow",
+        "roll,yaw",
+        "gain", "-6", "high-pass", "off", "adapt", "0.5",
+      ]))
+    expected.want([
+      FeedSetting(
+        name: "anna",
+        Selection(
+          dataSource: "Front", polarPattern: .cardioid, inputOrientation: .portrait,
+          look: Look(azimuth: 30, elevation: 5), follows: [.look]),
+        gain: Decibels(-9), highPass: .on(Hertz(100))),
+      FeedSetting(
+        name: "room",
+        Selection(dataSource: "Back", polarPattern: .ambix1, inputOrientation: .portrait)),
+    ])
+    let read = try #require(try RunMemoryFile.read(folder.path + "/old.json"))
+    #expect(try read.setting.setting(in: library) == expected)
+  }
+
   @Test("each part of a setting, and of its feeds, is there again in the next run")
   func wholeSetting() throws {
     try folder.write(PresetTexts.table, to: "table.yaml")
