@@ -1,26 +1,49 @@
 import Acoustics
+import Glibc
 import Realtime
 import Threads
 
-/// Stereo filters that follow the sound, on feeds of one engine, and who speaks where: reads the engine's microphones, and
-/// delivers filters and talkers. One analysis serves all feeds.
+/// Filters that follow the sound, on feeds of one engine, and who speaks where: reads the engine's microphones, and delivers
+/// filters and talkers. Stereo follows where sound comes from; every feed can do without wind. One analysis serves all feeds.
 ///
 /// It plays the linear filters alone, and says why, while something forbids it to follow: see `State`. It gets there and
 /// back smoothly.
 public final class AdaptiveStereo: @unchecked Sendable {
-  // Unchecked: only the worker uses `finder` and what follows it.
+  // Unchecked: only the worker uses `spectra` and what follows it.
 
-  /// What a feed follows the sound with: an array, and stereo whose linear filters it corrects.
+  /// What a feed follows the sound with.
   public struct Target: Sendable {
-    package let array: ArrayTable
+    /// The linear filters that are corrected.
+    package let base: FilterSet
+    /// Nil if directions are of no interest.
+    package var array: ArrayTable?
     /// Up for the listener, as a unit vector of the device frame: talkers are near the horizon.
-    package let up: SIMD3<Double>
+    package var up = SIMD3<Double>()
     /// Whether the array can tell what is above from what is below.
-    package let hasHeight: Bool
-    /// Nil if nothing is to be corrected: then it only finds talkers.
-    package let ears: EarTable?
-    /// 0…1: the part of the correction that is applied.
-    public var strength: Double
+    package var hasHeight = false
+    /// Nil if stereo does not follow directions.
+    package var ears: EarTable?
+    /// 0…1: the part of that correction that is applied.
+    public var strength = 0.0
+    /// Nil if wind stays.
+    package var wind: WindWeights?
+    /// 0…1: the part of the wind that is taken out.
+    public var windStrength = 0.0
+
+    package init(base: FilterSet) { self.base = base }
+
+    /// Whether its tables do for a wish: what follows directions, and what takes wind out.
+    public func serves(directions: Bool, wind: Bool) -> Bool {
+      (ears != nil) == directions && (self.wind != nil) == wind
+    }
+  }
+
+  /// The wind that the microphones have now.
+  public struct Wind: Sendable {
+    /// From 90 to 710 Hz, in decibels of full scale: `[microphone]`.
+    public let levels: [Double]
+    /// In decibels, by the feeds' numbers: by how much wind is softer than in the linear filters, relative to sound.
+    public let removed: [Int: Double]
   }
 
   /// Whether the filters follow the sound.
@@ -43,7 +66,14 @@ public final class AdaptiveStereo: @unchecked Sendable {
   private let stated = Locked<State>(.off)
   /// Nil while nobody looks for talkers.
   private let told = Locked<Talkers?>(nil)
+  /// The newest wind, `[microphone]`, as powers; nil while nobody looks for it.
+  private let heardWind = Locked<[Float]?>(nil)
+  /// By feed.
+  private let removedWind = Locked<[Int: Double]>([:])
+  private var spectra: MicrophoneSpectra?
+  private var hops = 0
   private var finder: DirectionFinder?
+  private var wind: WindAnalysis?
   private var tracker: TalkerTracker?
   private var corrected: CorrectedFilters?
   /// Of the listener whom talkers are near the horizon for.
@@ -80,7 +110,10 @@ public final class AdaptiveStereo: @unchecked Sendable {
     follow(targets)
     guard !targets.isEmpty else { return }
     begin(targets)
-    for (number, target) in targets { corrected?.feeds[number]?.strength = target.strength }
+    for (number, target) in targets {
+      corrected?.feeds[number]?.strength = target.strength
+      corrected?.feeds[number]?.windStrength = target.windStrength
+    }
   }
 
   /// Thread: any.
@@ -93,24 +126,33 @@ public final class AdaptiveStereo: @unchecked Sendable {
     told.withLock { $0 }.map { told in told.indices.compactMap { told[$0] } }
   }
 
+  /// The wind that there is; nil if there is none, or nobody looks for it.
+  ///
+  /// Thread: any.
+  public var presentWind: Wind? {
+    guard let powers = heardWind.withLock({ $0 }), powers.contains(where: { $0 > 0 }) else { return nil }
+    return Wind(
+      levels: powers.map { Double(10 * log10(max($0, 1e-12))) }, removed: removedWind.withLock { $0 })
+  }
+
   /// Reads what the callback has received since the last call, and delivers the newest filters.
   ///
   /// Thread: worker.
   package func work() {
     let new = wanted.withLock { $0 }
     if !new.isEmpty { begin(new) }
-    guard let finder else { return }
+    guard let spectra else { return }
     var (updates, read) = (0, 0)
     withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<Float>.self, capacity: block.count) { pointers in
       for (m, memory) in block.enumerated() { pointers[m] = memory.floats }
       let targets = UnsafePointer(pointers.baseAddress!)
       while true {
-        let (frames, lost) = stream.read(into: targets, atMost: finder.framesToHop)
+        let (frames, lost) = stream.read(into: targets, atMost: spectra.framesToHop)
         if lost > 0 { reset() }
         guard frames > 0 else { break }
         read += frames
         let step = targets.withMemoryRebound(to: UnsafePointer<Float>.self, capacity: block.count) {
-          finder.append($0, count: frames)
+          take($0, frames, spectra)
         }
         switch step {
         case .none: continue
@@ -118,30 +160,60 @@ public final class AdaptiveStereo: @unchecked Sendable {
         case .directions: corrected?.update()
         }
         // The responses are those of all microphones.
-        if hasMuted { tracker?.reset() } else { tracker?.take(step, of: finder) }
+        if let finder {
+          if hasMuted { tracker?.reset() } else { tracker?.take(step, of: finder) }
+        }
         updates += 1
-        fade(finder)
+        fade()
       }
     }
     if updates > 0 {
-      deliver(finder)
+      deliver()
       // Unless that was the end.
       if let tracker { told.withLock { $0 = tracker.talkers } }
+      if let wind { heardWind.withLock { $0 = wind.powers } }
     }
     if read > 0 { stream.finished(frames: read) }
   }
 
+  /// Takes frames, at most `framesToHop`.
+  ///
   /// Thread: worker.
-  private func deliver(_ finder: DirectionFinder) {
-    let longRest = Int(10 * Self.fade / finder.secondsPerUpdate)
+  private func take(
+    _ block: UnsafePointer<UnsafePointer<Float>>, _ frames: Int, _ spectra: MicrophoneSpectra
+  ) -> DirectionFinder.Step {
+    let isHop = frames == spectra.framesToHop
+    let found = finder?.append(block, count: frames)
+    if found == nil { _ = spectra.append(block, count: frames) }
+    guard isHop else { return .none }
+    if found == .silence || (found == nil && spectra.isSilent) {
+      hops = 0
+      if found == nil { spectra.reset() }
+      wind?.reset()
+      return .silence
+    }
+    hops += 1
+    if let wind {
+      wind.append(spectra)
+      if hops % wind.hopsPerUpdate == 0 { wind.update() }
+    }
+    return found ?? (hops % DirectionFinder.hopsPerUpdate == 0 ? .directions : .none)
+  }
+
+  /// Thread: worker.
+  private func deliver() {
+    let longRest = Int(10 * Self.fade / secondsPerUpdate)
     let wanted = wanted.withLock { $0 }
     for (number, feed) in corrected?.feeds ?? [:] {
       if feed.updatesAtRest > longRest {
-        stream.returnToBase(feed: number)
-        if wanted[number]?.ears == nil { corrected?.remove(feed: number) }
+        if feed.isDelivered { stream.returnToBase(feed: number) }
+        feed.isDelivered = false
+        if wanted[number] == nil { corrected?.remove(feed: number) }
       } else {
         corrected?.writeFilters(feed: number)
-        stream.deliver(feed: number, base: feed.ears.base, coefficients: feed.filters.floats)
+        stream.deliver(feed: number, base: feed.base, coefficients: feed.filters.floats)
+        feed.isDelivered = true
+        if feed.wind != nil { removedWind.withLock { $0[number] = feed.removed } }
       }
     }
     if updatesAtRest > longRest, corrected?.feeds.isEmpty ?? true { end() }
@@ -151,53 +223,84 @@ public final class AdaptiveStereo: @unchecked Sendable {
   ///
   /// Thread: worker.
   private func reset() {
+    hops = 0
+    spectra?.reset()
     finder?.reset()
+    wind?.reset()
     corrected?.reset()
+  }
+
+  /// Thread: worker.
+  private var secondsPerUpdate: Double {
+    guard let grid = spectra?.grid else { return 1 }
+    return Double(DirectionFinder.hopsPerUpdate * grid.hop) / Double(grid.sampleRate)
   }
 
   /// Thread: worker.
   private func begin(_ new: [Int: Target]) {
     // Talkers are told as the first feed hears them.
-    guard let first = new.min(by: { $0.key < $1.key })?.value else { return }
-    if finder == nil || finder!.array !== first.array {
-      let finder = DirectionFinder(first.array, up: first.up)
-      (self.finder, tracker, corrected) = (
-        finder, TalkerTracker(finder, plane: first.hasHeight ? nil : first.up),
-        CorrectedFilters(finder, taps: engine.taps)
-      )
-      for memory in block { memory.free() }
-      block = (0..<engine.microphones).map { _ in AlignedMemory(count: finder.hop) }
-      stream.start()
-    } else if first.up != up {
-      finder!.prefer(horizonOf: first.up)
+    let inOrder = new.sorted { $0.key < $1.key }.map(\.value)
+    let first = inOrder.first { $0.array != nil }
+    let table = inOrder.lazy.compactMap { $0.wind?.table }.first
+    if spectra == nil || finder?.array !== first?.array || wind?.table !== table { listen(first, table) }
+    if let first, first.up != up {
+      finder?.prefer(horizonOf: first.up)
+      up = first.up
     }
-    up = first.up
     for (number, target) in new {
       // What is known of the sound remains; the corrections of other filters are worth nothing.
-      if let ears = target.ears, ears !== corrected?.feeds[number]?.ears {
-        corrected?.use(ears, feed: number)
+      let known = corrected?.feeds[number]
+      if known == nil || known?.base !== target.base || known?.ears !== target.ears
+        || known?.wind !== target.wind
+      {
+        guard known != nil || target.ears != nil || target.wind != nil else { continue }
+        corrected?.use(target.base, ears: target.ears, wind: target.wind, feed: number)
       }
     }
+  }
+
+  /// Listens to an array, for directions, for wind, or for both.
+  ///
+  /// Thread: worker.
+  private func listen(_ first: Target?, _ table: WindTable?) {
+    if finder?.array !== first?.array {
+      let finder = first.flatMap { target in target.array.map { DirectionFinder($0, up: target.up) } }
+      self.finder = finder
+      tracker = finder.map { TalkerTracker($0, plane: first!.hasHeight ? nil : first!.up) }
+      up = first?.up ?? up
+      told.withLock { $0 = nil }
+    }
+    if wind?.table !== table { wind = table.map(WindAnalysis.init) }
+    guard let grid = first?.array?.grid ?? table?.grid else { return }
+    let isRunning = spectra != nil
+    spectra = finder?.spectra ?? MicrophoneSpectra(grid, microphones: engine.microphones)
+    hops = 0
+    corrected = CorrectedFilters(
+      grid, microphones: engine.microphones, finder: finder, wind: wind, taps: engine.taps)
+    for memory in block { memory.free() }
+    block = (0..<engine.microphones).map { _ in AlignedMemory(count: grid.hop) }
+    if !isRunning { stream.start() }
   }
 
   /// Thread: worker.
   private func end() {
     stream.stop()
-    (finder, tracker, corrected, updatesAtRest) = (nil, nil, nil, 0)
+    (spectra, finder, wind, tracker, corrected, updatesAtRest) = (nil, nil, nil, nil, nil, 0)
+    heardWind.withLock { $0 = nil }
     stated.withLock { $0 = .off }
     told.withLock { $0 = nil }
   }
 
-  /// Whether corrections are applied.
+  /// Whether corrections are applied; says so.
   ///
   /// Thread: worker.
-  private func isAdapting(_ finder: DirectionFinder) -> Bool {
+  private func isAdapting() -> Bool {
     let late = engine.statistics.lateAdaptations
-    if late != lateBefore { updatesLate = 1 + Int(1 / finder.secondsPerUpdate) }
+    if late != lateBefore { updatesLate = 1 + Int(1 / secondsPerUpdate) }
     lateBefore = late
     updatesLate = max(0, updatesLate - 1)
     let state: State =
-      if wanted.withLock({ $0.values.allSatisfy { $0.ears == nil || $0.strength == 0 } }) {
+      if wanted.withLock({ $0.values.allSatisfy { $0.strength == 0 && $0.windStrength == 0 } }) {
         .off
       } else if !stream.canAdapt {
         .shortPeriod
@@ -216,14 +319,20 @@ public final class AdaptiveStereo: @unchecked Sendable {
   private var hasMuted: Bool { (0..<engine.microphones).contains { engine.isMuted(microphone: $0) } }
 
   /// Thread: worker.
-  private func fade(_ finder: DirectionFinder) {
-    let isAdapting = isAdapting(finder)
+  private func fade() {
+    let isAdapting = isAdapting()
     let wanted = wanted.withLock { $0 }
+    let step = min(1, secondsPerUpdate / Self.fade)
+    func fade(_ strength: inout Double, to goal: Double) {
+      strength += step * ((isAdapting ? goal : 0) - strength)
+      if goal == 0 || !isAdapting, strength < 1e-4 { strength = 0 }
+    }
     for (number, feed) in corrected?.feeds ?? [:] {
-      let goal = isAdapting ? wanted[number]?.strength ?? 0 : 0
-      feed.strength += min(1, finder.secondsPerUpdate / Self.fade) * (goal - feed.strength)
-      if goal == 0, feed.strength < 1e-4 { feed.strength = 0 }
-      feed.updatesAtRest = feed.strength == 0 ? feed.updatesAtRest + 1 : 0
+      let target = wanted[number]
+      fade(&feed.strength, to: target?.ears == nil ? 0 : target?.strength ?? 0)
+      fade(&feed.windStrength, to: target?.windStrength ?? 0)
+      let isAtRest = feed.strength == 0 && (feed.windStrength == 0 || wind?.presence == 0)
+      feed.updatesAtRest = isAtRest ? feed.updatesAtRest + 1 : 0
     }
     updatesAtRest = wanted.isEmpty ? updatesAtRest + 1 : 0
   }

@@ -41,17 +41,9 @@ package final class DirectionFinder: @unchecked Sendable {
   package let array: ArrayTable
   private let grid: AnalysisGrid
   private let microphones: Int
-  private let transform: FourierTransform
-  private let window: AlignedMemory
-  /// The newest `length` frames of each microphone, oldest first.
-  private let frames: AlignedMemory
-  /// Frames since the last transform, and transforms.
-  private var filled = 0
+  let spectra: MicrophoneSpectra
+  /// Transforms since the start.
   private var hops = 0
-  private let re: AlignedMemory
-  private let im: AlignedMemory
-  /// `[bin][microphone]`, real and imaginary parts in turn.
-  private let spectra: AlignedMemory
   /// `[bin][microphones²]` as `HermitianMatrix.quadratic` says.
   let covariance: AlignedMemory
   /// Of the band: product over its points of 1.03 minus the relative steered power.
@@ -80,15 +72,9 @@ package final class DirectionFinder: @unchecked Sendable {
     grid = array.grid
     microphones = array.microphones
     let (length, bins, terms) = (grid.length, grid.bins.count, array.microphones * array.microphones)
-    transform = FourierTransform(size: length)
+    spectra = MicrophoneSpectra(grid, microphones: microphones)
     // Both halves of the spectrum, and the window's mean square.
     levelScale = 2 / (0.375 * Double(length) * Double(length) * Double(microphones))
-    window = AlignedMemory(count: length)
-    for n in 0..<length { window.floats[n] = Float(0.5 - 0.5 * cos(2 * .pi * Double(n) / Double(length))) }
-    frames = AlignedMemory(count: microphones * length)
-    re = AlignedMemory(count: length)
-    im = AlignedMemory(count: length)
-    spectra = AlignedMemory(count: bins * microphones * 2)
     covariance = AlignedMemory(count: bins * terms)
     misfit = AlignedMemory(count: array.stride)
     horizon = AlignedMemory(count: array.stride)
@@ -105,10 +91,7 @@ package final class DirectionFinder: @unchecked Sendable {
   }
 
   deinit {
-    transform.free()
-    for memory in [
-      window, frames, re, im, spectra, covariance, misfit, horizon, preference, histogram,
-    ] { memory.free() }
+    for memory in [covariance, misfit, horizon, preference, histogram] { memory.free() }
   }
 
   /// Prefers directions near another horizon from now on.
@@ -121,9 +104,9 @@ package final class DirectionFinder: @unchecked Sendable {
 
   /// Forgets everything: the next sound follows silence.
   package func reset() {
-    (filled, hops) = (0, 0)
+    hops = 0
+    spectra.reset()
     peaks.removeAll(keepingCapacity: true)
-    frames.floats.update(repeating: 0, count: microphones * grid.length)
     covariance.floats.update(repeating: 0, count: grid.bins.count * microphones * microphones)
     histogram.floats.update(repeating: 1 / Float(array.directions.count), count: array.directions.count)
     for d in array.directions.count..<array.stride { histogram.floats[d] = 0 }
@@ -135,19 +118,12 @@ package final class DirectionFinder: @unchecked Sendable {
     Double(Self.hopsPerUpdate * grid.hop) / Double(grid.sampleRate)
   }
   /// The most frames that `append` takes.
-  package var framesToHop: Int { grid.hop - filled }
+  package var framesToHop: Int { spectra.framesToHop }
 
   /// Takes `count` frames, at most `framesToHop`.
   /// - Parameter block: `[microphone]`.
   package func append(_ block: UnsafePointer<UnsafePointer<Float>>, count: Int) -> Step {
-    let length = grid.length
-    for m in 0..<microphones {
-      // The frames of this hop lie at the end.
-      (frames.floats + m * length + length - grid.hop + filled).update(from: block[m], count: count)
-    }
-    filled += count
-    guard filled == grid.hop else { return .none }
-    transformFrames()
+    guard spectra.append(block, count: count) else { return .none }
     // After long silence it is as at the start, so that the next sound is treated as in every other run.
     let power = updateCovariance()
     guard power > 0 else {
@@ -155,7 +131,6 @@ package final class DirectionFinder: @unchecked Sendable {
       return .silence
     }
     level = 10 * log10(Double(power) * levelScale)
-    shift()
     hops += 1
     guard hops % Self.hopsPerUpdate == 0 else { return .none }
     search()
@@ -176,47 +151,13 @@ package final class DirectionFinder: @unchecked Sendable {
     }
   }
 
-  /// Makes room for the next hop.
-  private func shift() {
-    let length = grid.length
-    for m in 0..<microphones {
-      let start = frames.floats + m * length
-      start.update(from: start + grid.hop, count: length - grid.hop)
-    }
-    filled = 0
-  }
-
-  /// Two microphones at a time, as real and imaginary parts.
-  private func transformFrames() {
-    let (length, first) = (grid.length, grid.bins.lowerBound)
-    for pair in stride(from: 0, to: microphones, by: 2) {
-      let hasSecond = pair + 1 < microphones
-      let (a, b) = (frames.floats + pair * length, frames.floats + (hasSecond ? pair + 1 : pair) * length)
-      for n in 0..<length {
-        re.floats[n] = window.floats[n] * a[n]
-        im.floats[n] = hasSecond ? window.floats[n] * b[n] : 0
-      }
-      transform.forward(re.floats, im.floats)
-      for n in 0..<grid.bins.count {
-        let (k, mirror) = (first + n, length - first - n)
-        let at = spectra.floats + (n * microphones + pair) * 2
-        at[0] = 0.5 * (re.floats[k] + re.floats[mirror])
-        at[1] = 0.5 * (im.floats[k] - im.floats[mirror])
-        if hasSecond {
-          at[2] = 0.5 * (im.floats[k] + im.floats[mirror])
-          at[3] = 0.5 * (re.floats[mirror] - re.floats[k])
-        }
-      }
-    }
-  }
-
   /// - Returns: the power of all bins and microphones.
   private func updateCovariance() -> Float {
     var power: Float = 0
     let keep = grid.forgetting(Self.shortTime)
     let terms = microphones * microphones
     for bin in 0..<grid.bins.count {
-      let x = spectra.floats + bin * microphones * 2
+      let x = spectra.values.floats + (grid.bins.lowerBound + bin) * microphones * 2
       let c = covariance.floats + bin * terms
       for i in 0..<microphones {
         let (xr, xi) = ((1 - keep) * x[2 * i], (1 - keep) * x[2 * i + 1])

@@ -94,11 +94,12 @@ public enum Compression: String, CaseIterable, Sendable {
       case .flac: SF_FORMAT_FLAC | SF_FORMAT_PCM_24
       case .opus: SF_FORMAT_OGG | SF_FORMAT_OPUS
       }
-    guard
-      let file = openForWriting(
+    let file: OpaquePointer
+    do {
+      file = try openForWriting(
         descriptor, mode: SFM_WRITE, channels: reader.channels, sampleRate: reader.sampleRate, format: format)
-    else {
-      throw AudioFileError("cannot write \(part): \(AudioFileReader.lastError(nil))")
+    } catch {
+      throw AudioFileError("cannot write \(part): \(error)")
     }
     defer { sf_close(file) }
     // What comes in its place has room.

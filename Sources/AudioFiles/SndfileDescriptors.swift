@@ -76,16 +76,19 @@ func openForReading(_ descriptor: ReadDescriptor, _ info: inout SF_INFO) -> Opaq
 /// - Parameters:
 ///   - mode: `SFM_WRITE` or `SFM_RDWR`.
 ///   - format: libsndfile's container and encoding.
-/// - Returns: nil on failure.
+/// - Throws: the reason alone.
 package func openForWriting(
   _ descriptor: Int32, mode: Int, channels: Int, sampleRate: Int, format: Int
-) -> OpaquePointer? {
+) throws(AudioFileError) -> OpaquePointer {
   var info = SF_INFO(
     frames: 0, samplerate: Int32(sampleRate), channels: Int32(channels), format: Int32(format), sections: 0,
     seekable: 0)
   let duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-  guard duplicate >= 0 else { return nil }
-  return sf_open_fd(duplicate, Int32(mode), &info, Int32(SF_TRUE))
+  guard duplicate >= 0 else { throw AudioFileError(String(cString: strerror(errno))) }
+  guard let file = sf_open_fd(duplicate, Int32(mode), &info, Int32(SF_TRUE)) else {
+    throw AudioFileError(AudioFileReader.lastError(nil))
+  }
+  return file
 }
 
 private func readDescriptor(_ user: UnsafeMutableRawPointer?) -> ReadDescriptor {

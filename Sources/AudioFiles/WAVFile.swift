@@ -33,14 +33,9 @@ struct WAVFile {
     // SFM_RDWR, because with SFM_WRITE libsndfile adds a coding history with its version to the broadcast extension.
     // SFC_SET_ADD_PEAK_CHUNK is never sent. If it is, RF64 gets a PEAK chunk with the time of writing, whatever the
     // argument says.
-    guard
-      let file = openForWriting(
-        descriptor, mode: SFM_RDWR, channels: channels, sampleRate: sampleRate,
-        format: container.format | encoding.subformat)
-    else {
-      throw AudioFileError(AudioFileReader.lastError(nil))
-    }
-    self.file = file
+    file = try openForWriting(
+      descriptor, mode: SFM_RDWR, channels: channels, sampleRate: sampleRate,
+      format: container.format | encoding.subformat)
     self.descriptor = descriptor
     sf_command(file, Int32(SFC_RF64_AUTO_DOWNGRADE), nil, Int32(SF_TRUE))
     if let broadcast { setBroadcast(broadcast) }

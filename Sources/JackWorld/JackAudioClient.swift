@@ -72,6 +72,7 @@ final class JackAudioClient: AudioClient {
       used.engine.feedLevels(firstOutput: $0.firstOutput, outputs: $0.outputs)
     }
     readings.adaptation = used.adaptation?.text
+    readings.wind = used.adaptation?.windText(names)
     readings.talkers = used.adaptation?.talkers
     readings.talkersText = used.adaptation?.talkersText
     readings.mutedMicrophones = names.indices.filter(used.engine.isMuted).map { names[$0] }
@@ -272,7 +273,7 @@ final class JackAudioClient: AudioClient {
     used.adaptation?.follow(
       LiveAdaptation.Play(
         selection: choice.withLock { $0.played(feed.selection) }, device: used.device, base: filters,
-        strength: feed.adaptation), feed: number)
+        strength: feed.adaptation, wind: feed.wind), feed: number)
   }
 
   func findTalkers(_ isWanted: Bool) {

@@ -19,6 +19,8 @@ final class LiveAdaptation: Sendable {
     let device: Device
     let base: FilterSet
     let strength: Double
+    /// How much of the wind is taken out.
+    let wind: Double
 
     /// The part of the corrections that is applied: 0 where nothing is to follow the sound.
     var correction: Double { selection.polarPattern == .stereo && base.outputs == 2 ? strength : 0 }
@@ -28,8 +30,14 @@ final class LiveAdaptation: Sendable {
   private struct Wanted {
     /// By the feeds' numbers in the engine.
     var plays: [Int: Play] = [:]
-    /// Whether talkers are wanted anyway.
+    /// Whether talkers are wanted anyway, as main hears them.
     var finds = false
+    /// Those that something follows the sound for.
+    var followed: [Int: Play] {
+      plays.filter { $0.value.correction > 0 || $0.value.wind > 0 || ($0.key == 0 && finds) }
+    }
+    /// Whether directions are found: for one feed, they are for all.
+    var findsDirections: Bool { finds || plays.values.contains { $0.correction > 0 } }
     /// Of changes so far: what was asked for before counts no more.
     var number = 0
   }
@@ -82,10 +90,9 @@ final class LiveAdaptation: Sendable {
       $0.number += 1
       return $0
     }
-    // Talkers are found as main hears them.
-    let plays = new.plays.filter { $0.value.correction > 0 || ($0.key == 0 && new.finds) }
+    let plays = new.followed
     var known: [Int: AdaptiveStereo.Target] = [:]
-    for (feed, play) in plays { known[feed] = self.known(play, feed) }
+    for (feed, play) in plays { known[feed] = self.known(play, feed, new.findsDirections) }
     if known.count == plays.count { return settle(new.number, known, .ready) }
     progress.withLock { $0 = .preparing }
     maker.run { [self] in
@@ -94,7 +101,7 @@ final class LiveAdaptation: Sendable {
       do {
         var targets: [Int: AdaptiveStereo.Target] = [:]
         for (feed, play) in plays {
-          let target = try self.known(play, feed) ?? make(play)
+          let target = try self.known(play, feed, new.findsDirections) ?? make(play, new.findsDirections)
           targets[feed] = target
           last.withLock { $0[feed] = target.map { (play.selection, $0) } }
         }
@@ -109,15 +116,18 @@ final class LiveAdaptation: Sendable {
   /// Makes the tables of what a feed plays.
   ///
   /// Thread: that of `maker`.
-  private func make(_ play: Play) throws -> AdaptiveStereo.Target? {
+  private func make(_ play: Play, _ findsDirections: Bool) throws -> AdaptiveStereo.Target? {
     let present = model.withLock { $0 }
     let model =
-      if let present, present.device == play.device { present } else {
-        try AdaptiveModel(play.device, sampleRate: sampleRate)
+      if let present, present.device == play.device, present.findsDirections || !findsDirections {
+        present
+      } else {
+        try AdaptiveModel(play.device, sampleRate: sampleRate, findsDirections: findsDirections)
       }
     self.model.withLock { $0 = model }
     return try model.target(
-      play.selection, base: play.base, delayFrames: delayFrames, strength: play.correction)
+      play.selection, base: play.base, delayFrames: delayFrames, strength: play.correction,
+      wind: play.wind)
   }
 
   /// Lets `targets` be followed, unless something newer was asked for meanwhile.
@@ -130,12 +140,13 @@ final class LiveAdaptation: Sendable {
   }
 
   /// The tables that were made last for a feed, if they serve: gain and strength change often, and tables take a moment.
-  private func known(_ play: Play, _ feed: Int) -> AdaptiveStereo.Target? {
+  private func known(_ play: Play, _ feed: Int, _ findsDirections: Bool) -> AdaptiveStereo.Target? {
     guard let last = last.withLock({ $0[feed] }), last.selection == play.selection,
-      last.target.ears?.base === (play.correction > 0 ? play.base : nil)
+      last.target.base === play.base, last.target.array != nil || !findsDirections,
+      last.target.serves(directions: play.correction > 0, wind: play.wind > 0)
     else { return nil }
     var target = last.target
-    target.strength = play.correction
+    (target.strength, target.windStrength) = (play.correction, play.wind)
     return target
   }
 
@@ -149,6 +160,24 @@ final class LiveAdaptation: Sendable {
     case .failed(let reason): reason + "; the linear filters play"
     case .ready: adaptive.state.text
     }
+  }
+
+  /// The wind that there is and what is taken out, or why none is; nil if that was not asked for.
+  func windText(_ microphones: [String]) -> String? {
+    guard wanted.withLock({ $0.plays.values.contains { $0.wind > 0 } }) else { return nil }
+    switch progress.withLock({ $0 }) {
+    case .preparing: return "preparing; the linear filters play"
+    case .failed(let reason): return reason + "; the linear filters play"
+    case .ready: break
+    }
+    guard [.adapting, .off].contains(adaptive.state) else { return adaptive.state.text }
+    guard let wind = adaptive.presentWind else { return "none" }
+    let loudest = wind.levels.max() ?? 0
+    let windy = zip(microphones, wind.levels).filter { $1 > loudest - 6 }.map(\.0)
+    let removed = wind.removed.values.max() ?? 0
+    return String(format: "%.0f dBFS at ", loudest)
+      + (windy.count == microphones.count ? "all microphones" : windy.joined(separator: ", "))
+      + String(format: "; %.0f dB taken out", removed + 0)
   }
 
   var talkers: [TrackedTalker]? { adaptive.talkers }

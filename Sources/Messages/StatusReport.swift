@@ -167,6 +167,8 @@ package struct StatusFields: Codable, Sendable {
   package var inputChannels = 0
   /// What becomes of adaptation now: "adapting", or why the linear filters play. Nil for not at all.
   package var adaptationText: String?
+  /// The wind that there is and what is taken out, or why none is; nil for not at all.
+  package var windText: String?
   /// Who has been heard in the last seconds; nil while nobody looks for talkers.
   package var talkers: [TalkerReport]?
   /// Why nobody does although it was asked for; nil if somebody does, or it was not.
@@ -269,6 +271,9 @@ extension StatusReport {
   package var adaptationLine: String? {
     self.adaptationText.flatMap { $0 == StatusFields.adapting ? nil : "adapting: \($0)" }
   }
+
+  /// What becomes of wind, as a sentence without a full stop; nil if nobody wants it taken out.
+  package var windLine: String? { self.windText.map { "wind: \($0)" } }
 
   /// What plays while filters are being designed, as a sentence without a full stop; nil if what is wanted does.
   package var designText: String? {

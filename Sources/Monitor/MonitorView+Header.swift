@@ -125,7 +125,7 @@ extension MonitorView {
       }
     }
     if let text = status.designText { lines.append((text.clipped(to: grid.width - 4), .info)) }
-    if let text = status.adaptationLine, lines.count < room {
+    for case let text? in [status.adaptationLine, status.windLine] where lines.count < room {
       lines.append((text.clipped(to: grid.width - 4), .info))
     }
     for text in [status.trackerText, status.talkersLine].compactMap(\.self) where lines.count < room {

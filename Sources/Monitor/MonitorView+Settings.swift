@@ -7,10 +7,25 @@ extension MonitorView {
   /// In lines.
   private static let longestNotice = 6
 
+  /// Lines of the picture above the settings that are not taken for these.
+  static let leastPicture = 4
+
+  /// Those for which there is room: of the settings that are off, the last ones are left out.
+  func rows(_ room: Int) -> [Row] {
+    var rows = Row.allCases
+    for row in Row.allCases.reversed() where rows.count > room {
+      guard case .setting(let key) = row, let unsaid = key.row.feed?.unsaid,
+        model.feed?.first.value(of: key) == unsaid, model.notices[row] == nil
+      else { continue }
+      rows.removeAll { $0 == row }
+    }
+    return rows
+  }
+
   /// One row for each setting, with the key that changes it; in place of the value, or below it, what came of a key.
-  mutating func drawSettings(_ top: Int, _ columns: Range<Int>) {
+  mutating func drawSettings(_ rows: [Row], _ top: Int, _ columns: Range<Int>) {
     let value = columns.lowerBound + 16
-    for (index, row) in Row.allCases.enumerated() {
+    for (index, row) in rows.enumerated() {
       grid.put(top + index, columns.lowerBound, row.words.key, .info)
       let isTurned = row == .setting(.look) && model.feed?.selection.polarPattern.isOriented == true
       grid.put(top + index, columns.lowerBound + 3, isTurned ? "Pose" : row.words.title, .dim)
@@ -19,12 +34,14 @@ extension MonitorView {
     }
     // Newer ones cover older ones.
     for (row, notice) in model.notices.sorted(by: { $0.value.end < $1.value.end }) {
-      draw(notice, of: row, top, value..<columns.upperBound)
+      draw(notice, of: row, among: rows, top, value..<columns.upperBound)
     }
   }
 
   /// Shows a notice from its row on, over the values below it; in the lowest rows it begins higher.
-  private mutating func draw(_ notice: MonitorModel.Notice, of row: Row, _ top: Int, _ columns: Range<Int>) {
+  private mutating func draw(
+    _ notice: MonitorModel.Notice, of row: Row, among rows: [Row], _ top: Int, _ columns: Range<Int>
+  ) {
     let style: Style =
       switch notice.kind {
       case .refusal: .alarmBlock
@@ -39,8 +56,8 @@ extension MonitorView {
       lines.removeLast(lines.count - Self.longestNotice)
       lines[lines.count - 1] = (lines[lines.count - 1] + " …").clipped(to: columns.count)
     }
-    let index = Row.allCases.firstIndex(of: row)!
-    let first = top + min(index, Row.allCases.count - lines.count)
+    let index = rows.firstIndex(of: row) ?? rows.count
+    let first = top + min(index, rows.count - lines.count)
     grid.fill(first..<first + lines.count, columns, style)
     for (line, text) in lines.enumerated() { grid.put(first + line, columns.lowerBound, text, style) }
   }

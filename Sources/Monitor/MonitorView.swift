@@ -40,10 +40,11 @@ package struct MonitorView {
       drawAbsence(2..<bottom)
     } else {
       let left = min(max(grid.width * 2 / 5, 36), 64)
-      let settings = bottom - Row.allCases.count
+      let rows = rows(bottom - 2 - Self.leastPicture)
+      let settings = bottom - rows.count
       drawPicture(2..<settings, 1..<left)
       drawMeters(2..<bottom, left + 2..<grid.width - 1)
-      drawSettings(settings, 1..<left)
+      drawSettings(rows, settings, 1..<left)
     }
     if model.isStale(at: now) { dim(2..<bottom) }
     drawWarnings()

@@ -246,6 +246,8 @@ package struct Readings: Sendable {
   package var mutedMicrophones: [String] = []
   /// What becomes of stereo that follows the sound; nil if nothing was asked for.
   package var adaptation: String?
+  /// The wind that there is and what is taken out; nil if nothing was asked for.
+  package var wind: String?
   /// Who has been heard in the last seconds, in the device frame; nil while nobody looks for talkers.
   package var talkers: [TrackedTalker]?
   /// Why nobody does although it was asked for; nil if somebody does, or it was not.

@@ -35,10 +35,11 @@ extension Engine {
     else { return }
     switch lane._withUnsafeGuaranteedRef({ $0.takeMessage() }) {
     case .adopt(let slot):
-      if isHeard(slot, lane, for: current) {
+      if isHeard(slot, lane, for: current),
+        let filters = lane._withUnsafeGuaranteedRef({ $0.filters(ofSlot: slot) })
+      {
         own.pointee.adoptionFrame = state.pointee.frame
         lane._withUnsafeGuaranteedRef { $0.setAdapted(true) }
-        let filters = lane._withUnsafeGuaranteedRef { $0.filters(ofSlot: slot) }
         return beginAdaptation(own, current.adapted(to: filters, slot: slot))
       }
       lane._withUnsafeGuaranteedRef { $0.release(slot) }

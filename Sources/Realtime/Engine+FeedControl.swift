@@ -27,7 +27,7 @@ extension Engine {
       side.feeds[feed]?.beginning = ticket
       let message = ControlMessage.beginFeed(
         ticket, feed: feed, outputs: outputs, firstOutput: firstOutput,
-        preRoll: preRoll.map { .passUnretained($0) }, lane: lane(feed, outputs: outputs))
+        preRoll: preRoll.map { .passUnretained($0) }, lane: stream?.addLane(feed: feed, outputs: outputs))
       guard messages.push(message) else {
         remove(feed, &side)
         throw .queueFull
@@ -66,7 +66,7 @@ extension Engine {
     guard let feed = added else { return nil }
     feeds.states[feed] = FeedState(
       outputs: filters.outputs, firstOutput: firstOutput, preRoll: preRoll.map { .passUnretained($0) },
-      lane: lane(feed, outputs: filters.outputs))
+      lane: stream?.addLane(feed: feed, outputs: filters.outputs))
     state.pointee.feedsEnd = max(state.pointee.feedsEnd, feed + 1)
     state.pointee.meteredChannels = max(
       state.pointee.meteredChannels, microphones + 2 + firstOutput + filters.outputs)
@@ -97,13 +97,6 @@ extension Engine {
     side.feeds[feed] = ControlSide.Feed(outputs: outputs, firstOutput: firstOutput, preRoll: preRoll)
     for convolver in side.convolversInUse.values { convolver.makeVoices(feed: feed, outputs: outputs) }
     return feed
-  }
-
-  /// The way of filters that follow the sound to a new feed; nil for any but stereo.
-  ///
-  /// Thread: control side.
-  private func lane(_ feed: Int, outputs: Int) -> Unmanaged<FilterLane>? {
-    outputs == 2 ? stream?.addLane(feed: feed) : nil
   }
 
   /// The callback no longer knows this feed.

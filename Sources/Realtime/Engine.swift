@@ -113,7 +113,7 @@ public final class Engine: @unchecked Sendable {
     self.preRoll = preRoll ?? PreRoll(microphones: microphones, capacityFrames: 0)
     precondition(self.preRoll.outputs == 2 && self.preRoll.microphones == microphones)
     feeds.states[0].preRoll = .passUnretained(self.preRoll)
-    feeds.states[0].lane = stream?.addLane(feed: 0)
+    feeds.states[0].lane = stream?.addLane(feed: 0, outputs: 2)
     meters = Meters(channels: microphones + 2 + FeedTable.mostOutputs, sampleRate: sampleRate)
   }
 

@@ -17,19 +17,21 @@ final class FilterLane: @unchecked Sendable {
   /// One plays, one is faded to, one waits, and one is being filled.
   private static let slotCount = 4
 
-  private let sets: [FilterSet]
-  /// The same for the callback, which counts no references. Written once.
+  private let outputs: Int
+  private let microphones: Int
+  private let taps: Int
+  /// Empty until something is delivered. Under the lock.
+  private var sets: [FilterSet] = []
+  /// The same for the callback, which counts no references and hears of a slot only when it is filled. Written once.
   private let slots: UnsafeMutablePointer<Slot>
   /// The newest message to the callback: a slot's number plus 1, or -1 to return to the base; 0 if it has
   /// taken that.
   private let mailbox = Atomic<Int>(0)
-  /// Whether filters were ever delivered. Under the lock.
-  private var isUsed = false
   private let adapted = Atomic<Bool>(false)
   private let late = Atomic<Int>(0)
 
   private struct Slot: ~Copyable {
-    let filters: Unmanaged<FilterSet>
+    var filters: Unmanaged<FilterSet>?
     /// The serial of the set that was in force when the filters were computed. Whoever holds the slot uses it.
     var base = 0
     /// Whether the callback has the slot, or may take it from the mailbox.
@@ -37,10 +39,19 @@ final class FilterLane: @unchecked Sendable {
   }
 
   /// Thread: control side.
-  init(microphones: Int, taps: Int) {
-    sets = (0..<Self.slotCount).map { _ in FilterSet(outputs: 2, microphones: microphones, taps: taps) }
+  init(outputs: Int, microphones: Int, taps: Int) {
+    (self.outputs, self.microphones, self.taps) = (outputs, microphones, taps)
     slots = .allocate(capacity: Self.slotCount)
-    for (n, set) in sets.enumerated() { (slots + n).initialize(to: Slot(filters: .passUnretained(set))) }
+    for n in 0..<Self.slotCount { (slots + n).initialize(to: Slot()) }
+  }
+
+  /// Thread: worker.
+  private func makeSets() {
+    for n in 0..<Self.slotCount {
+      let set = FilterSet(outputs: outputs, microphones: microphones, taps: taps)
+      sets.append(set)
+      slots[n].filters = .passUnretained(set)
+    }
   }
 
   deinit {
@@ -54,16 +65,16 @@ final class FilterLane: @unchecked Sendable {
   ///
   /// Thread: worker.
   /// - Parameter generations: nil for one that is not in use.
-  /// - Returns: false if the callback holds all slots.
+  /// - Returns: false if the callback holds all slots, or the base has other outputs.
   func deliver(base: FilterSet, _ coefficients: UnsafePointer<Float>, _ generations: [Generation?])
     -> Bool
   {
     // Acquiring: the callback reads it no more.
-    guard let n = (0..<Self.slotCount).first(where: { !slots[$0].isHeld.load(ordering: .acquiring) }) else {
-      return false
-    }
-    isUsed = true
-    sets[n].refill(coefficients)
+    guard base.outputs == outputs || base.outputs == 1,
+      let n = (0..<Self.slotCount).first(where: { !slots[$0].isHeld.load(ordering: .acquiring) })
+    else { return false }
+    if sets.isEmpty { makeSets() }
+    sets[n].refill(coefficients, outputs: base.outputs)
     for (number, generation) in generations.enumerated() {
       if let generation { sets[n].prepare(generation.transform, generation: number) }
     }
@@ -100,7 +111,6 @@ final class FilterLane: @unchecked Sendable {
   ///
   /// Thread: control side.
   func prepare(_ transform: FilterTransform, generation: Int) {
-    guard isUsed else { return }
     for set in sets { set.prepare(transform, generation: generation) }
   }
 
@@ -125,7 +135,7 @@ final class FilterLane: @unchecked Sendable {
 
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func filters(ofSlot n: Int) -> Unmanaged<FilterSet> { slots[n].filters }
+  func filters(ofSlot n: Int) -> Unmanaged<FilterSet>? { slots[n].filters }
 
   /// The serial of the set that a slot's filters stand for.
   ///

@@ -148,9 +148,15 @@ public final class FilterSet: @unchecked Sendable {
   /// use before the callback may read it again.
   ///
   /// Thread: the one that may refill it.
-  /// - Parameter source: shape `[output][microphone][tap]`.
-  package func refill(_ source: UnsafePointer<Float>) {
-    coefficients.update(from: source, count: outputs * microphones * taps)
+  /// - Parameters:
+  ///   - source: shape `[output][microphone][tap]`.
+  ///   - given: its outputs: as many as the set has, or one, which all of them play.
+  package func refill(_ source: UnsafePointer<Float>, outputs given: Int) {
+    let size = microphones * taps
+    precondition(given == outputs || given == 1)
+    for output in 0..<outputs {
+      (coefficients + output * size).update(from: source + (given == 1 ? 0 : output * size), count: size)
+    }
     number.store(Self.nextSerial(), ordering: .relaxed)
   }
 }

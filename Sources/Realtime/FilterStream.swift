@@ -76,9 +76,8 @@ public final class FilterStream: @unchecked Sendable {
   ///
   /// Thread: worker.
   /// - Parameters:
-  ///   - feed: one with two outputs.
   ///   - base: the linear filters that they stand for. They are heard only while these are in force.
-  ///   - coefficients: shape `[output][microphone][tap]`, with two outputs.
+  ///   - coefficients: shape `[output][microphone][tap]`, with the outputs of the base.
   /// - Returns: false if `canAdapt` is, or there is no such feed.
   @discardableResult
   public func deliver(feed: Int = 0, base: FilterSet, coefficients: UnsafePointer<Float>) -> Bool {
@@ -125,12 +124,12 @@ public final class FilterStream: @unchecked Sendable {
 
   // MARK: - Control side
 
-  /// Makes the lane of a feed with two outputs, before the callback knows that feed.
+  /// Makes the lane of a feed, before the callback knows that feed.
   ///
   /// Thread: control side.
-  func addLane(feed: Int) -> Unmanaged<FilterLane> {
+  func addLane(feed: Int, outputs: Int) -> Unmanaged<FilterLane> {
     shared.withLock { shared in
-      let lane = FilterLane(microphones: microphones, taps: taps)
+      let lane = FilterLane(outputs: outputs, microphones: microphones, taps: taps)
       shared.lanes[feed] = lane
       return .passUnretained(lane)
     }

@@ -34,13 +34,13 @@ extension FilterSets {
   /// - Throws: the errors of `filters(for:of:)`.
   public func render(
     _ microphones: [[Float]], selection: Selection, of device: Device, gain: Decibels = Decibels(0),
-    highPass: HighPass = .off, adaptation: Double = 0, model: AdaptiveModel? = nil,
+    highPass: HighPass = .off, adaptation: Double = 0, wind: Double = 0, model: AdaptiveModel? = nil,
     substitutions: [Substitution] = [], period: Int = 1024, instructionSet: InstructionSet = .best
   ) throws -> (left: [Float], right: [Float]) {
     var output: (left: [Float], right: [Float]) = ([], [])
     var parts = [microphones]
     var feed = Feed(
-      FeedSetting(selection, gain: gain, highPass: highPass, adaptation: adaptation))
+      FeedSetting(selection, gain: gain, highPass: highPass, adaptation: adaptation, wind: wind))
     feed.substitutions = substitutions
     try render(
       [feed], of: device, model: model, period: period, instructionSet: instructionSet,
@@ -131,10 +131,10 @@ extension FilterSets {
     /// What feeds follow the sound with from now on, by their numbers in the engine.
     func targets() throws -> [Int: AdaptiveStereo.Target] {
       var targets: [Int: AdaptiveStereo.Target] = [:]
-      for (n, number) in numbers.enumerated() where states[n].play.adaptation > 0 {
+      for (n, number) in numbers.enumerated() where states[n].play.adaptation > 0 || states[n].play.wind > 0 {
         targets[number] = try model?.target(
           states[n].choice.played(states[n].play.selection), base: try filters(n),
-          delayFrames: bank.delayFrames, strength: states[n].play.adaptation)
+          delayFrames: bank.delayFrames, strength: states[n].play.adaptation, wind: states[n].play.wind)
       }
       return targets
     }

@@ -12,17 +12,20 @@ public struct FeedSetting: Hashable, Sendable {
   public var highPass: HighPass
   /// How far the filters of stereo follow the sound, 0…1.
   public var adaptation: Double
+  /// How much of the wind is taken out, 0…1.
+  public var wind: Double
   public var muted = false
 
   public init(
     name: String = main, _ selection: Selection, gain: Decibels = Decibels(0), highPass: HighPass = .off,
-    adaptation: Double = 0
+    adaptation: Double = 0, wind: Double = 0
   ) {
     self.name = name
     self.selection = selection
     self.gain = gain
     self.highPass = highPass
     self.adaptation = adaptation
+    self.wind = wind
   }
 
   public var isMain: Bool { name == Self.main }
@@ -30,7 +33,7 @@ public struct FeedSetting: Hashable, Sendable {
   /// The same under another name.
   public func named(_ name: String) -> FeedSetting {
     var feed = FeedSetting(
-      name: name, selection, gain: gain, highPass: highPass, adaptation: adaptation)
+      name: name, selection, gain: gain, highPass: highPass, adaptation: adaptation, wind: wind)
     feed.muted = muted
     return feed
   }

@@ -6,7 +6,7 @@ public enum SettingKey: String, NamedWord {
   case dataSource = "data-source"
   case pattern, orientation, look, roll, yaw, follow, gain
   case highPass = "high-pass"
-  case adapt, mute, output, listen
+  case adapt, wind, mute, output, listen
 
   public static let kind = "setting"
 

@@ -236,6 +236,15 @@ extension SettingKey {
           set: { $0.adaptation = $1.number ?? 0 },
           line: .init(
             title: "Adapt", keys: "a", effect: "let stereo follow the sound, or not", steps: [0, 1])))
+    case .wind:
+      SettingRow(
+        .number(0...1, unit: "", hasOff: true), noun: "strength",
+        advice: "give off, or a number from 0 to 1: how much of the wind is taken out", "STRENGTH|off",
+        "take wind out, from 0 to 1", osc: "off, or a number from 0 to 1", "take wind out",
+        .init(
+          json: "wind", yaml: "wind", value: { $0.wind > 0 ? .number($0.wind) : .off },
+          set: { $0.wind = $1.number ?? 0 },
+          line: .init(title: "Wind", keys: "w", effect: "take wind out, or not", steps: [0, 1])))
     case .mute:
       SettingRow(
         .flag, "on|off", "fade the outputs out, or in again", osc: "on or off, 1 or 0", "fade out or in",

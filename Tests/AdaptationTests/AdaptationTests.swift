@@ -175,7 +175,7 @@ import Testing
       [direction], sines: 300, seconds: 0.4, noise: &noise)
     let analysis = Self.analyse(sound, ears).finder
     let wanted = Self.frame.head(fromDevice: direction)
-    for found in analysis.directions.map({ model.array.directions[$0] }) {
+    for found in analysis.directions.map({ model.array!.directions[$0] }) {
       let head = Self.frame.head(fromDevice: found)
       let (azimuth, elevation) = (atan2(head.y, head.x), asin(head.z))
       #expect(abs(azimuth - atan2(wanted.y, wanted.x)) * 180 / .pi < 6)

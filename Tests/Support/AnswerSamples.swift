@@ -8,7 +8,7 @@ public enum AnswerSamples {
     "droppedPackets":6,"dspLoad":12.25,"fallback":{"missing":[{"fault":"invalid","name":"right"}],\#
     "obstacle":"the disk is full","without":["right"]},\#
     "feeds":[{"dataSource":"Front","follow":["look"],"gainDB":-6,"highPassHz":80,"inputOrientation":"portrait","isHeard":false,"look":[60,0],"muted":true,"name":"anna",\#
-    "obstacle":"there is no port","outputs":[{"name":"anna","peakDB":-12,"rmsDB":-24}],"polarPattern":"cardioid","roll":20,"weak":"it hears behind","yaw":-15}],"follow":["roll","yaw"],"format":1,"gainDB":-3.5,"highPassHz":80,"input":{"name":"Two microphones",\#
+    "obstacle":"there is no port","outputs":[{"name":"anna","peakDB":-12,"rmsDB":-24}],"polarPattern":"cardioid","roll":20,"weak":"it hears behind","wind":1,"yaw":-15}],"follow":["roll","yaw"],"format":1,"gainDB":-3.5,"highPassHz":80,"input":{"name":"Two microphones",\#
     "portType":"usbAudio","uid":"pair"},"inputChannels":2,"inputOrientation":"landscapeLeft",\#
     "lastTake":{"endedBecause":"the JACK server ended","fault":"64 frames are silence","frames":480,\#
     "path":"/takes/b.wav"},"latencyFrames":64,"layout":{"left":"top","right":"bottom"\#
@@ -26,7 +26,7 @@ public enum AnswerSamples {
     "secondsLeft":90,"title":"Second verse"},\#
     "talkers":[{"azimuth":35.2,"confidence":0.75,"elevation":-10.4,"identity":1,"isActive":true,"levelDB":-31.6},{"azimuth":-60,"confidence":0,"elevation":0,"identity":3,"isActive":false,"levelDB":-40}],\#
     "talkersText":"preparing","tracker":{"pitch":4.5,"roll":-2,"secondsAgo":0.25,"yaw":12},"unpreparedPeriods":5,"warnings":["no microphone is connected",\#
-    "the disk is slow"],"weak":"it is omnidirectional below 200 Hz","xruns":1,"yaw":50}
+    "the disk is slow"],"weak":"it is omnidirectional below 200 Hz","wind":0.5,"windText":"-32 dBFS at top; 14 dB taken out","xruns":1,"yaw":50}
     """#
   /// A status without any optional key.
   public static let mono = #"""

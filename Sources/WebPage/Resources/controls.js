@@ -332,6 +332,7 @@ export class Controls {
     this.select("output", status.output.choice);
     this.select("listen", status.listening ?? "off");
     this.write("adapt-state", status.adaptationText ?? "");
+    this.write("wind-state", status.windText ?? "");
     element("record-raw").disabled = this.isRecording;
     element("record").classList.toggle("stop", this.isRecording);
     element("record").textContent = this.isRecording ? (status.state === "armed" ? "Disarm" : "Stop take") : "Record";

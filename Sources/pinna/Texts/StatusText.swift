@@ -21,9 +21,16 @@ extension FeedSetting {
       text += ", \(selection.inputOrientation.rawValue)" + (isStereo ? "; " + layout.text : "")
     }
     text += selection.poseText(with: tracker)
+    return text + heardText
+  }
+
+  /// Level, high-pass, and what follows the sound, each after a comma; empty where nothing is set.
+  var heardText: String {
+    var text = ""
     if gain.value != 0 { text += String(format: ", %+g dB", gain.value) }
     if let corner = highPass.frequency { text += String(format: ", high-pass %g Hz", corner.value) }
-    if adaptation > 0, isStereo { text += String(format: ", adapting %g", adaptation) }
+    if adaptation > 0, selection.polarPattern == .stereo { text += String(format: ", adapting %g", adaptation) }
+    if wind > 0 { text += String(format: ", without wind %g", wind) }
     return muted ? text + ", muted" : text
   }
 }
@@ -66,7 +73,7 @@ extension StatusReport {
       preset: self.preset, self.layout, listening: self.listening, self.tracker)
     let weak = self.weak.map { ["weak: " + $0.printable] } ?? []
     let feeds = (self.feeds ?? []).map { "feed " + $0.text(with: self.tracker) }
-    let more = [trackerText, designText, adaptationLine, talkersLine].compactMap(\.self)
+    let more = [trackerText, designText, adaptationLine, windLine, talkersLine].compactMap(\.self)
     let lines =
       ["\(second.stateText); \(setting)"] + weak + second.graphLines + feeds + second.levelLines
       + second.fallbackLines + self.warnings.map { "warning: " + $0.printable } + second.takeLines

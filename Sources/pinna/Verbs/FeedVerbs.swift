@@ -44,15 +44,12 @@ extension FeedReport {
 
   /// - Parameter tracker: the pose that comes in.
   func text(with tracker: StatusFields.TrackerReport?) -> String {
-    let (selection, gain) = (self.selection, self.gain.value)
+    let selection = self.selection
     let look = selection.look.map { " at \($0)" } ?? ""
     var text = "\(self.name): \(selection.dataSource), \(selection.polarPattern.phrase)\(look)"
     if selection.polarPattern.isOriented { text += ", \(selection.inputOrientation.rawValue)" }
     text += selection.poseText(with: tracker)
-    if gain != 0 { text += String(format: ", %+g dB", gain) }
-    if let corner = self.highPass.frequency { text += String(format: ", high-pass %g Hz", corner.value) }
-    if self.adaptation > 0 { text += String(format: ", adapting %g", self.adaptation) }
-    if self.muted { text += ", muted" }
+    text += self.first.heardText
     text +=
       "; " + (self.outputs.count == 1 ? "port " : "ports ") + self.outputs.map(\.name).joined(separator: ", ")
     if let weak = self.weak { text += "; weak: " + weak.printable }

@@ -139,10 +139,11 @@ extension Verb {
       }
       return feed
     }
-    let plays = feeds[0].changes.map(\.play) + [feeds[0].play]
+    let plays = feeds.flatMap { [$0.play] + $0.changes.map(\.play) }
+    let follows = plays.contains { $0.adaptation > 0 && $0.selection.polarPattern == .stereo }
     let model =
-      plays.contains { $0.adaptation > 0 && $0.selection.polarPattern == .stereo }
-      ? try AdaptiveModel(device, sampleRate: rate) : nil
+      follows || plays.contains { $0.wind > 0 }
+      ? try AdaptiveModel(device, sampleRate: rate, findsDirections: follows) : nil
     if !fallbacks.isEmpty {
       Tool.complain("this take was recorded with microphones missing; its fallback filters are repeated")
     }

@@ -1,0 +1,96 @@
+import Glibc
+import Numerics
+import Realtime
+
+/// Short-time spectra of an array's microphones: what all analyses of its sound begin with.
+///
+/// - Thread: one at a time. It allocates nothing after its start.
+final class MicrophoneSpectra {
+  let grid: AnalysisGrid
+  let microphones: Int
+  /// `[bin from 0][microphone]`, real and imaginary parts in turn: windowed by Hann, unscaled.
+  let values: AlignedMemory
+  private let transform: FourierTransform
+  private let window: AlignedMemory
+  /// The newest `length` frames of each microphone, oldest first.
+  private let frames: AlignedMemory
+  private let re: AlignedMemory
+  private let im: AlignedMemory
+  /// Frames since the last transform.
+  private var filled = 0
+
+  init(_ grid: AnalysisGrid, microphones: Int) {
+    (self.grid, self.microphones) = (grid, microphones)
+    let length = grid.length
+    transform = FourierTransform(size: length)
+    window = AlignedMemory(count: length)
+    for n in 0..<length { window.floats[n] = Float(0.5 - 0.5 * cos(2 * .pi * Double(n) / Double(length))) }
+    frames = AlignedMemory(count: microphones * length)
+    re = AlignedMemory(count: length)
+    im = AlignedMemory(count: length)
+    values = AlignedMemory(count: grid.bins.upperBound * microphones * 2)
+  }
+
+  deinit {
+    transform.free()
+    for memory in [values, window, frames, re, im] { memory.free() }
+  }
+
+  /// The next sound follows silence.
+  func reset() {
+    filled = 0
+    frames.floats.update(repeating: 0, count: microphones * grid.length)
+  }
+
+  /// The most frames that `append` takes.
+  var framesToHop: Int { grid.hop - filled }
+
+  /// Whether all of the newest frames are zeros.
+  var isSilent: Bool {
+    (0..<microphones * grid.length).allSatisfy { frames.floats[$0] == 0 }
+  }
+
+  /// Takes `count` frames, at most `framesToHop`.
+  /// - Parameter block: `[microphone]`.
+  /// - Returns: whether there are new spectra.
+  func append(_ block: UnsafePointer<UnsafePointer<Float>>, count: Int) -> Bool {
+    let length = grid.length
+    for m in 0..<microphones {
+      // The frames of this hop lie at the end.
+      (frames.floats + m * length + length - grid.hop + filled).update(from: block[m], count: count)
+    }
+    filled += count
+    guard filled == grid.hop else { return false }
+    transformFrames()
+    for m in 0..<microphones {
+      let start = frames.floats + m * length
+      start.update(from: start + grid.hop, count: length - grid.hop)
+    }
+    filled = 0
+    return true
+  }
+
+  /// Two microphones at a time, as real and imaginary parts.
+  private func transformFrames() {
+    let length = grid.length
+    for pair in stride(from: 0, to: microphones, by: 2) {
+      let hasSecond = pair + 1 < microphones
+      let (a, b) = (frames.floats + pair * length, frames.floats + (hasSecond ? pair + 1 : pair) * length)
+      for n in 0..<length {
+        re.floats[n] = window.floats[n] * a[n]
+        im.floats[n] = hasSecond ? window.floats[n] * b[n] : 0
+      }
+      transform.forward(re.floats, im.floats)
+      for k in 0..<grid.bins.upperBound {
+        let mirror = (length - k) % length
+        let at = values.floats + (k * microphones + pair) * 2
+        at[0] = 0.5 * (re.floats[k] + re.floats[mirror])
+        at[1] = 0.5 * (im.floats[k] - im.floats[mirror])
+        if hasSecond {
+          at[2] = 0.5 * (im.floats[k] + im.floats[mirror])
+          at[3] = 0.5 * (re.floats[mirror] - re.floats[k])
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import Acoustics
+import Glibc
+import Numerics
+import Realtime
+
+/// Corrects linear stereo filters for where sound comes from: signal-dependent binaural signal matching.
+///
+/// The weights of a bin are W₀ + (E + b W₀A) Vᴴ − b W₀: those of the linear filters, their errors E for sound from the one
+/// or two directions A, and beams V towards these (`SourceBeams`). In diffuse sound the beams pass little and b is near 0: the
+/// linear filters remain. The clearer the sources are, the more b takes from the linear filters what is not sound from A:
+/// they hear an array that differs from its model less truly than the beams do. The filters have no further delay.
+///
+/// - Source: Madmoni et al., Binaural signal matching, solved for two sources by the matrix inversion lemma.
+/// - Thread: one at a time. It allocates nothing after its start.
+final class SourceCorrections {
+  /// Time constant of the corrections in seconds.
+  private static let smoothing = 0.004
+  /// Cosine of the angle within which bands are taken to hear one source.
+  private static let sameSource = cos(10 * Double.pi / 180)
+  /// Errors of the array's model, as a part of a source's power; and the ratio of a source to diffuse sound from which on
+  /// they are more than what diffuse sound hides.
+  private static let (modelErrors, clear): (Float, Float) = (0.1, 10)
+
+  private let finder: DirectionFinder
+  private let sources: SourceBeams
+  private let grid: AnalysisGrid
+  private let microphones: Int
+  /// Of each band, the direction of the finer grid; -1 for none yet.
+  private var fine: [Int]
+  private var isMember: [Bool]
+  /// Those where most sound came from lately.
+  private var recent: [Int] = []
+
+  init(_ finder: DirectionFinder) {
+    self.finder = finder
+    sources = SourceBeams(finder)
+    grid = finder.array.grid
+    microphones = finder.array.microphones
+    fine = [Int](repeating: 0, count: grid.bands)
+    isMember = [Bool](repeating: false, count: grid.bands)
+    recent.reserveCapacity(DirectionFinder.mostPeaks)
+  }
+
+  /// Follows the directions that the finder has found.
+  /// - Parameter all: feeds with ears.
+  func update(_ all: [FollowedFeed]) {
+    sources.updateTraces()
+    refine()
+    findRecent()
+    let keep = grid.forgetting(Self.smoothing, hops: DirectionFinder.hopsPerUpdate)
+    for feed in all { feed.fadeCorrections(keep) }
+    for band in 0..<grid.bands {
+      let first = fine[band]
+      let second = another(than: first)
+      for bin in grid.binsOfBand[band] {
+        let (count, ratio) = sources.solve(bin: bin, first: first, second: second)
+        let errors = Self.modelErrors * ratio
+        let above = (ratio / Self.clear) * (ratio / Self.clear)
+        let taken = errors / (1 + errors) * above / (1 + above)
+        for feed in all {
+          let scale = (1 - keep) * Float(feed.strength)
+          addLinear(-scale * taken, bin: bin, to: feed)
+          addBeam(first, beam: 0, bin: bin, scale, taken, to: feed)
+          if count == 2, let second { addBeam(second, beam: 1, bin: bin, scale, taken, to: feed) }
+        }
+      }
+    }
+  }
+
+  /// Adds linear filters, times a factor, to the corrections.
+  private func addLinear(_ factor: Float, bin: Int, to feed: FollowedFeed) {
+    guard let ears = feed.ears, let corrections = feed.corrections else { return }
+    let weights = ears.weights(bin: bin)
+    for n in 0..<2 * microphones {
+      let at = corrections.floats + (n * grid.bins.count + bin) * 2
+      at[0] += factor * weights[2 * n]
+      at[1] += factor * weights[2 * n + 1]
+    }
+  }
+
+  /// Adds the (e + b w a) vᴴ of a direction, times a factor, to the corrections.
+  private func addBeam(
+    _ direction: Int, beam: Int, bin: Int, _ factor: Float, _ taken: Float, to feed: FollowedFeed
+  ) {
+    guard let ears = feed.ears, let corrections = feed.corrections else { return }
+    let e = ears.error(bin: bin, direction)
+    let a = finder.array.response(bin: bin, direction)
+    let v = sources.beams.floats + beam * 2 * microphones
+    for ear in 0..<2 {
+      let w = ears.weights(bin: bin) + ear * 2 * microphones
+      var (re, im) = (e[2 * ear], e[2 * ear + 1])
+      for m in 0..<microphones {
+        re += taken * (w[2 * m] * a[2 * m] - w[2 * m + 1] * a[2 * m + 1])
+        im += taken * (w[2 * m] * a[2 * m + 1] + w[2 * m + 1] * a[2 * m])
+      }
+      for m in 0..<microphones {
+        let at = corrections.floats + ((ear * microphones + m) * grid.bins.count + bin) * 2
+        at[0] += factor * (re * v[2 * m] + im * v[2 * m + 1])
+        at[1] += factor * (im * v[2 * m] - re * v[2 * m + 1])
+      }
+    }
+  }
+
+  /// Takes the peaks of the finder's histogram, as finely as the bands that hear them tell.
+  private func findRecent() {
+    let array = finder.array
+    recent.removeAll(keepingCapacity: true)
+    for peak in finder.peaks {
+      var (nearest, weight) = (array.around[peak][0], Float(0))
+      for band in fine.indices
+      where finder.weights[band] > weight
+        && array.fineDirections[fine[band]].dot(array.directions[peak]) > Self.sameSource
+      {
+        (nearest, weight) = (fine[band], finder.weights[band])
+      }
+      recent.append(nearest)
+    }
+  }
+
+  /// Where else sound came from lately.
+  private func another(than direction: Int) -> Int? {
+    let directions = finder.array.fineDirections
+    return recent.first { directions[$0].dot(directions[direction]) < DirectionFinder.peakDistance }
+  }
+
+  /// Gives bands whose directions are near each other one direction, of the finer grid: the one that explains all of them
+  /// best. The bands that say most come first.
+  private func refine() {
+    for band in fine.indices { fine[band] = -1 }
+    while true {
+      var leader = -1
+      for band in fine.indices
+      where fine[band] < 0 && (leader < 0 || finder.weights[band] > finder.weights[leader]) {
+        leader = band
+      }
+      guard leader >= 0 else { return }
+      let centre = finder.array.directions[finder.directions[leader]]
+      for band in fine.indices {
+        isMember[band] =
+          fine[band] < 0 && finder.array.directions[finder.directions[band]].dot(centre) > Self.sameSource
+      }
+      var (best, least) = (-1, Float.infinity)
+      for candidate in finder.array.around[finder.directions[leader]] {
+        var misfit: Float = 0
+        for band in fine.indices where isMember[band] {
+          for bin in grid.points[band] {
+            let explained = sources.explained(by: candidate, bin: bin - grid.bins.lowerBound)
+            misfit += log(DirectionFinder.fullSteering - explained)
+          }
+        }
+        if best < 0 || misfit < least { (least, best) = (misfit, candidate) }
+      }
+      for band in fine.indices where isMember[band] { fine[band] = best }
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import Acoustics
+import Adaptation
+import Foundation
+import Presets
+import Rendering
+import Settings
+import TestSupport
+import Testing
+
+/// Sound whose truth is known: voices of tones from one direction in the free field, with pauses; and gusts, independent at
+/// each microphone. Filters are the same in a rendering of sound plus wind and in one of sound minus wind, but for little:
+/// half the sum of both is the sound in the output, half the difference the wind.
+@Suite("Wind taken out") struct WindTests {
+  private static let device = try! PresetLibrary(folders: [repositoryFolder + "/Presets"]).device(
+    named: "respeaker-4mic-hat")
+  private static let sets = try! FilterSets(device: device, sampleRate: 48_000)
+  private static let model = try! AdaptiveModel(device, sampleRate: 48_000, findsDirections: false)
+  private static let positions = device.microphones.map(\.position)
+  private static let count = 3 * 48_000
+
+  private static func selection(_ pattern: PolarPattern) -> Selection {
+    Selection(dataSource: "Front", polarPattern: pattern, inputOrientation: .portrait)
+  }
+
+  /// A voice in front of the data source: `[microphone][frame]`.
+  private static let voice: [[Float]] = {
+    let source = try! device.dataSource(named: "Front")
+    let forward = device.frame(of: source, .portrait).forward.vector
+    return positions.map { position in
+      let delay = (position.x * forward.x + position.y * forward.y + position.z * forward.z) / 343
+      return (0..<count).map { n in
+        let time = Double(n) / 48_000
+        let syllable = max(0, sin(2 * .pi * 1.7 * time)) * (0.5 + 0.5 * sin(2 * .pi * 4.1 * time))
+        let tones = stride(from: 1.0, through: 25, by: 1).reduce(0) { sum, harmonic in
+          sum + cos(2 * .pi * 113 * harmonic * (time + delay) + harmonic * harmonic) / harmonic
+        }
+        return Float(0.03 * syllable * tones)
+      }
+    }
+  }()
+
+  /// Noise that falls by 6 dB per octave from 60 Hz on, in gusts of a tenth of a second, as loud as the voice at a microphone.
+  /// - Parameter calm: by how many decibels it is softer at the first microphone.
+  private static func wind(calm: Double) -> [[Float]] {
+    var noise = SeededNoise(seed: 11)
+    let target = band(voice[0])
+    return positions.indices.map { m in
+      let white = noise.samples(count, amplitude: 1)
+      let gusts = noise.samples(count / 4800 + 2, amplitude: 1)
+      var (slow, output): (Float, [Float]) = (0, [])
+      for n in 0..<count {
+        slow += 0.0078 * (white[n] - slow)
+        let (at, part) = (n / 4800, Float(n % 4800) / 4800)
+        output.append(slow * exp(0.7 * ((1 - part) * gusts[at] + part * gusts[at + 1])))
+      }
+      let scale = Float((target / band(output)).squareRoot() * pow(10, (m == 0 ? -calm : 0) / 20))
+      return output.map { scale * $0 }
+    }
+  }
+
+  /// The energy from 90 to 710 Hz, by two filters of the first order each.
+  private static func band(_ signal: [Float]) -> Double {
+    var (low, high, sum): (Float, Float, Double) = (0, 0, 0)
+    for sample in signal {
+      low += 0.0117 * (sample - low)
+      high += 0.0887 * (sample - low - high)
+      sum += Double(high * high)
+    }
+    return sum
+  }
+
+  /// `[output][frame]`
+  private static func render(_ sound: [[Float]], _ pattern: PolarPattern, wind: Double) throws -> [[Float]] {
+    var parts = [sound]
+    var outputs: [[Float]] = []
+    let main = FilterSets.Feed(FeedSetting(selection(.omnidirectional)))
+    let feed = FilterSets.Feed(FeedSetting(name: "heard", selection(pattern), wind: wind))
+    try sets.render(
+      [main, feed], of: device, model: wind > 0 ? model : nil, period: 128, next: { parts.popLast() },
+      write: { feeds in
+        if outputs.isEmpty { outputs = [[Float]](repeating: [], count: feeds[1].count) }
+        for (n, output) in feeds[1].enumerated() { outputs[n] += output }
+      })
+    return outputs
+  }
+
+  /// Energies of the voice and the wind in the outputs.
+  private static func energies(_ wind: [[Float]], _ pattern: PolarPattern, strength: Double) throws -> (
+    voice: Double, wind: Double
+  ) {
+    let plus = zip(voice, wind).map { zip($0, $1).map { $0 + $1 } }
+    let minus = zip(voice, wind).map { zip($0, $1).map { $0 - $1 } }
+    let (a, b) = (try render(plus, pattern, wind: strength), try render(minus, pattern, wind: strength))
+    var (voice, rest) = (0.0, 0.0)
+    for (a, b) in zip(a, b) {
+      voice += band(zip(a, b).map { 0.5 * ($0 + $1) })
+      rest += band(zip(a, b).map { 0.5 * ($0 - $1) })
+    }
+    return (voice, rest)
+  }
+
+  @Test(
+    "wind as loud as a voice comes out softer relative to it, of one output as of two; the voice stays",
+    arguments: [(PolarPattern.stereo, 0.0), (.stereo, 10), (.cardioid, 0), (.cardioid, 10)])
+  func wind(pattern: PolarPattern, calm: Double) throws {
+    let wind = Self.wind(calm: calm)
+    let linear = try Self.energies(wind, pattern, strength: 0)
+    let cleaned = try Self.energies(wind, pattern, strength: 1)
+    let gain = 10 * log10(cleaned.voice / cleaned.wind * linear.wind / linear.voice)
+    let voice = 10 * log10(cleaned.voice / linear.voice)
+    print(
+      String(
+        format: "wind: \(pattern.rawValue), one microphone \(calm) dB calm: %.1f dB, voice %.1f dB", gain,
+        voice))
+    #expect(gain > 12 && voice > -3 && voice < 1, "\(gain) dB, voice \(voice) dB")
+  }
+
+  @Test("half the strength takes out some of the wind, and no more than all of it")
+  func half() throws {
+    let wind = Self.wind(calm: 0)
+    let ratios = try [0, 0.5, 1].map { strength in
+      let energies = try Self.energies(wind, .cardioid, strength: strength)
+      return 10 * log10(energies.voice / energies.wind)
+    }
+    #expect(ratios[1] > ratios[0] + 3 && ratios[2] > ratios[1] + 3, "\(ratios)")
+  }
+
+  @Test(
+    "without wind the linear filters play, bit for bit: a voice, a low tone, diffuse sound, the microphones' own noise"
+  )
+  func calm() throws {
+    var noise = SeededNoise(seed: 3)
+    let own = Self.positions.map { _ in noise.samples(48_000, amplitude: 3e-4) }
+    let tone = Self.positions.map { position in
+      (0..<48_000).map { Float(0.1 * sin(2 * .pi * 97 * (Double($0) / 48_000 + position.x / 343))) }
+    }
+    let diffuse = PlaneWaveSound(sampleRate: 48_000, positions: Self.positions).samples(
+      (0..<60).map { n in
+        let (z, turn) = (2 * (Double(n) + 0.5) / 60 - 1, Double(n) * 2.399963)
+        return [(1 - z * z).squareRoot() * cos(turn), (1 - z * z).squareRoot() * sin(turn), z]
+      }, sines: 100, seconds: 1, noise: &noise)
+    for sound in [Self.voice, own, tone, diffuse] {
+      for pattern in [PolarPattern.stereo, .cardioid] {
+        #expect(try Self.render(sound, pattern, wind: 1) == Self.render(sound, pattern, wind: 0))
+      }
+    }
+  }
+
+  @Test("after wind the linear filters play again, bit for bit, within two seconds")
+  func afterwards() throws {
+    var sound = Self.voice
+    let wind = Self.wind(calm: 0)
+    for m in sound.indices { for n in 0..<24_000 { sound[m][n] += wind[m][n] } }
+    let (cleaned, linear) = (
+      try Self.render(sound, .stereo, wind: 1), try Self.render(sound, .stereo, wind: 0)
+    )
+    #expect(cleaned[0][..<24_000] != linear[0][..<24_000])
+    for n in 0..<2 { #expect(cleaned[n][120_000...] == linear[n][120_000...]) }
+  }
+
+  @Test("more microphones than directions are found with lose wind, too")
+  func many() throws {
+    let library = PresetLibrary(folders: [repositoryFolder + "/Presets"])
+    let device = try library.device(named: "uma16")
+    #expect(device.microphones.count > AdaptiveModel.mostMicrophones)
+    let sets = try FilterSets(device: device, sampleRate: 48_000)
+    let model = try AdaptiveModel(device, sampleRate: 48_000, findsDirections: false)
+    var noise = SeededNoise(seed: 4)
+    let sound = device.microphones.map { _ in
+      var slow: Float = 0
+      return noise.samples(48_000, amplitude: 1).map { sample -> Float in
+        slow += 0.0078 * (sample - slow)
+        return slow
+      }
+    }
+    func energies(_ wind: Double) throws -> [Double] {
+      var parts = [sound]
+      var outputs = [[Float]](repeating: [], count: 2)
+      try sets.render(
+        [
+          FilterSets.Feed(
+            FeedSetting(
+              Selection(dataSource: "Front", polarPattern: .stereo, inputOrientation: .portrait), wind: wind))
+        ],
+        of: device, model: wind > 0 ? model : nil, period: 256, next: { parts.popLast() },
+        write: { for n in 0..<2 { outputs[n] += $0[0][n] } })
+      return outputs.map(Self.band)
+    }
+    let (linear, cleaned) = (try energies(0), try energies(1))
+    for (before, after) in zip(linear, cleaned) { #expect(10 * log10(before / after) > 12) }
+  }
+}
