@@ -3,6 +3,7 @@ import FilterDesign
 import HeadResponses
 import Manifolds
 import Realtime
+import Settings
 
 /// What feeds of a device need to follow the sound at a sample rate: its array, and the listener's head.
 ///
@@ -47,43 +48,66 @@ public final class AdaptiveModel: Sendable {
       ) : nil
   }
 
-  /// What to follow the sound with.
+  /// What a feed follows the sound with.
   /// - Parameters:
-  ///   - selection: with its pose.
-  ///   - base: its filters, as the engine plays them.
+  ///   - feed: with the selection that is played, and its pose.
+  ///   - whole: its linear filters.
   ///   - delayFrames: their modelling delay.
-  ///   - strength: of the correction for directions; 0 to find talkers only.
-  ///   - wind: how much of the wind is taken out, 0…1.
-  /// - Returns: nil if a correction is asked for, and the selection is not stereo from all microphones.
-  public func target(
-    _ selection: Selection, base: FilterSet, delayFrames: Int, strength: Double, wind windStrength: Double = 0
-  ) throws -> AdaptiveStereo.Target? {
+  /// - Returns: nil if stereo is to follow directions, and nothing else is wanted, but the filters leave microphones out.
+  public func target(_ feed: FeedSetting, whole: FilterSet, delayFrames: Int) throws -> AdaptiveStereo.Target?
+  {
+    let selection = feed.selection
     let source = try device.dataSource(named: selection.dataSource)
     let frame = device.frame(of: source, selection.inputOrientation).turned(by: selection.pose)
-    var target = AdaptiveStereo.Target(base: base)
+    var target = AdaptiveStereo.Target(base: feed.base(of: whole), whole: whole)
     if let directions {
       (target.array, target.up, target.hasHeight) = (
         directions.array, frame.up.vector, device.hasHeight(along: frame.up)
       )
-      if strength > 0 {
-        if selection.polarPattern == .stereo, base.outputs == 2, base.usesAllMicrophones {
+      if feed.correction > 0, whole.outputs == 2 {
+        if whole.usesAllMicrophones {
           target.ears = EarTable(
-            directions.array, base: base, delayFrames: delayFrames, frame: frame, hrtf: directions.hrtf)
-          target.strength = strength
-        } else if windStrength == 0 {
+            directions.array, base: whole, delayFrames: delayFrames, frame: frame, hrtf: directions.hrtf)
+          target.strength = feed.correction
+        } else if feed.wind == 0, feed.isWhole {
           return nil
         }
       }
+      if !feed.isWhole { target.part = part(feed, in: frame) }
     }
-    if windStrength > 0 {
-      let isMono = base.outputs == 1 && selection.polarPattern != .omnidirectional
+    if feed.wind > 0 {
+      let isMono = whole.outputs == 1 && selection.polarPattern != .omnidirectional
       let axis = selection.effectiveLook?.direction(in: frame) ?? frame.forward
-      target.wind = WindWeights(
-        wind, base: base, axis: isMono ? axis.vector : nil,
+      target.wind = WindReference(
+        wind, axis: isMono ? axis.vector : nil,
         // Of B-format, W.
-        keptOutputs: selection.polarPattern.ambisonicsOrder == nil ? base.outputs : 1)
-      target.windStrength = windStrength
+        outputs: selection.polarPattern.ambisonicsOrder == nil ? whole.outputs : 1)
+      target.windStrength = feed.wind
     }
+    if target.part != nil || feed.wind > 0 { target.weights = LinearWeights(whole, wind.grid) }
     return target
   }
+
+  private func part(_ feed: FeedSetting, in frame: HeadFrame) -> FollowedPart {
+    let gains = feed.partGains
+    var part = FollowedPart(talkers: gains.talkers, room: gains.room)
+    if case .one(let name) = feed.part { part.picked = .one(Int(name) ?? 0) }
+    if let wanted = feed.frame, let centre = Look(azimuth: wanted.azimuth) {
+      part.frame = .init(
+        centre: centre.direction(in: frame).vector, up: frame.up.vector, width: wanted.width)
+    }
+    return part
+  }
+}
+
+extension FeedSetting {
+  /// The part of the corrections for directions that is applied: 0 where nothing is to follow them.
+  public var correction: Double { selection.polarPattern == .stereo ? adaptation : 0 }
+
+  /// Whether its filters follow where sound comes from, or anything.
+  public var followsDirections: Bool { correction > 0 || !isWhole }
+  public var followsSound: Bool { followsDirections || wind > 0 }
+
+  /// What it plays while nothing follows the sound: talkers alone are silent then.
+  public func base(of whole: FilterSet) -> FilterSet { partGains.room == 0 ? whole.silence : whole }
 }

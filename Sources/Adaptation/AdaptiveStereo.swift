@@ -13,8 +13,12 @@ public final class AdaptiveStereo: @unchecked Sendable {
 
   /// What a feed follows the sound with.
   public struct Target: Sendable {
-    /// The linear filters that are corrected.
+    /// What plays while nothing follows the sound.
     package let base: FilterSet
+    /// The linear filters of all that the feed hears.
+    package let whole: FilterSet
+    /// The same in bins, for `wind` and `part`.
+    package var weights: LinearWeights?
     /// Nil if directions are of no interest.
     package var array: ArrayTable?
     /// Up for the listener, as a unit vector of the device frame: talkers are near the horizon.
@@ -26,15 +30,22 @@ public final class AdaptiveStereo: @unchecked Sendable {
     /// 0…1: the part of that correction that is applied.
     public var strength = 0.0
     /// Nil if wind stays.
-    package var wind: WindWeights?
+    package var wind: WindReference?
     /// 0…1: the part of the wind that is taken out.
     public var windStrength = 0.0
 
-    package init(base: FilterSet) { self.base = base }
+    /// Nil if talkers and room are as loud.
+    public var part: FollowedPart?
 
-    /// Whether its tables do for a wish: what follows directions, and what takes wind out.
-    public func serves(directions: Bool, wind: Bool) -> Bool {
-      (ears != nil) == directions && (self.wind != nil) == wind
+    package init(base: FilterSet, whole: FilterSet? = nil) { (self.base, self.whole) = (base, whole ?? base) }
+
+    /// Whether it asks for nothing but talkers.
+    fileprivate var isIdle: Bool { strength == 0 && windStrength == 0 && part == nil }
+
+    /// Whether its tables do for another one's wishes.
+    fileprivate func isAlike(_ other: FollowedFeed) -> Bool {
+      base === other.base && whole === other.whole && ears === other.ears && wind === other.wind
+        && (part == nil) == (other.part == nil)
     }
   }
 
@@ -62,7 +73,7 @@ public final class AdaptiveStereo: @unchecked Sendable {
   private let engine: Engine
   private let stream: FilterStream
   /// By the feeds' numbers in the engine. All have the same array.
-  private let wanted = Locked<[Int: Target]>([:])
+  private let wanted = Locked<(targets: [Int: Target], isNew: Bool)>(([:], false))
   private let stated = Locked<State>(.off)
   /// Nil while nobody looks for talkers.
   private let told = Locked<Talkers?>(nil)
@@ -101,7 +112,7 @@ public final class AdaptiveStereo: @unchecked Sendable {
   /// - Parameter targets: by the feeds' numbers in the engine. All have the same array.
   ///
   /// Thread: any.
-  package func follow(_ targets: [Int: Target]) { wanted.withLock { $0 = targets } }
+  package func follow(_ targets: [Int: Target]) { wanted.withLock { $0 = (targets, true) } }
 
   /// Follows the sound at full strength from the first frame on. Call it before the first period.
   ///
@@ -113,6 +124,10 @@ public final class AdaptiveStereo: @unchecked Sendable {
     for (number, target) in targets {
       corrected?.feeds[number]?.strength = target.strength
       corrected?.feeds[number]?.windStrength = target.windStrength
+      if let part = target.part {
+        corrected?.feeds[number]?.talkersGain = part.talkers
+        corrected?.feeds[number]?.roomGain = part.room
+      }
     }
   }
 
@@ -130,16 +145,23 @@ public final class AdaptiveStereo: @unchecked Sendable {
   ///
   /// Thread: any.
   public var presentWind: Wind? {
-    guard let powers = heardWind.withLock({ $0 }), powers.contains(where: { $0 > 0 }) else { return nil }
-    return Wind(
-      levels: powers.map { Double(10 * log10(max($0, 1e-12))) }, removed: removedWind.withLock { $0 })
+    heardWind.withLock { powers in
+      // Nobody keeps a copy, which the worker would have to make another of.
+      guard let powers, powers.contains(where: { $0 > 0 }) else { return nil }
+      return Wind(
+        levels: powers.map { Double(10 * log10(max($0, 1e-12))) },
+        removed: removedWind.withLock { $0.mapValues { $0 } })
+    }
   }
 
   /// Reads what the callback has received since the last call, and delivers the newest filters.
   ///
   /// Thread: worker.
   package func work() {
-    let new = wanted.withLock { $0 }
+    let new: [Int: Target] = wanted.withLock { wanted in
+      defer { wanted.isNew = false }
+      return wanted.isNew ? wanted.targets : [:]
+    }
     if !new.isEmpty { begin(new) }
     guard let spectra else { return }
     var (updates, read) = (0, 0)
@@ -157,7 +179,7 @@ public final class AdaptiveStereo: @unchecked Sendable {
         switch step {
         case .none: continue
         case .silence: corrected?.reset()
-        case .directions: corrected?.update()
+        case .directions: corrected?.update(tracker?.talkers)
         }
         // The responses are those of all microphones.
         if let finder {
@@ -171,7 +193,12 @@ public final class AdaptiveStereo: @unchecked Sendable {
       deliver()
       // Unless that was the end.
       if let tracker { told.withLock { $0 = tracker.talkers } }
-      if let wind { heardWind.withLock { $0 = wind.powers } }
+      if let wind {
+        heardWind.withLock { powers in
+          if powers == nil { powers = wind.powers }
+          for m in wind.powers.indices { powers![m] = wind.powers[m] }
+        }
+      }
     }
     if read > 0 { stream.finished(frames: read) }
   }
@@ -203,7 +230,7 @@ public final class AdaptiveStereo: @unchecked Sendable {
   /// Thread: worker.
   private func deliver() {
     let longRest = Int(10 * Self.fade / secondsPerUpdate)
-    let wanted = wanted.withLock { $0 }
+    let wanted = wanted.withLock { $0.targets }
     for (number, feed) in corrected?.feeds ?? [:] {
       if feed.updatesAtRest > longRest {
         if feed.isDelivered { stream.returnToBase(feed: number) }
@@ -249,12 +276,10 @@ public final class AdaptiveStereo: @unchecked Sendable {
     }
     for (number, target) in new {
       // What is known of the sound remains; the corrections of other filters are worth nothing.
-      let known = corrected?.feeds[number]
-      if known == nil || known?.base !== target.base || known?.ears !== target.ears
-        || known?.wind !== target.wind
-      {
-        guard known != nil || target.ears != nil || target.wind != nil else { continue }
-        corrected?.use(target.base, ears: target.ears, wind: target.wind, feed: number)
+      if let known = corrected?.feeds[number], target.isAlike(known) {
+        known.part = target.part
+      } else if target.ears != nil || target.wind != nil || target.part != nil {
+        corrected?.use(target, feed: number)
       }
     }
   }
@@ -300,7 +325,7 @@ public final class AdaptiveStereo: @unchecked Sendable {
     lateBefore = late
     updatesLate = max(0, updatesLate - 1)
     let state: State =
-      if wanted.withLock({ $0.values.allSatisfy { $0.strength == 0 && $0.windStrength == 0 } }) {
+      if wanted.withLock({ $0.targets.values.allSatisfy(\.isIdle) }) {
         .off
       } else if !stream.canAdapt {
         .shortPeriod
@@ -321,7 +346,7 @@ public final class AdaptiveStereo: @unchecked Sendable {
   /// Thread: worker.
   private func fade() {
     let isAdapting = isAdapting()
-    let wanted = wanted.withLock { $0 }
+    let wanted = wanted.withLock { $0.targets }
     let step = min(1, secondsPerUpdate / Self.fade)
     func fade(_ strength: inout Double, to goal: Double) {
       strength += step * ((isAdapting ? goal : 0) - strength)
@@ -331,7 +356,15 @@ public final class AdaptiveStereo: @unchecked Sendable {
       let target = wanted[number]
       fade(&feed.strength, to: target?.ears == nil ? 0 : target?.strength ?? 0)
       fade(&feed.windStrength, to: target?.windStrength ?? 0)
-      let isAtRest = feed.strength == 0 && (feed.windStrength == 0 || wind?.presence == 0)
+      let (part, rest) = (isAdapting ? target?.part : nil, feed.restingGain)
+      func approach(_ gain: inout Double, _ goal: Double) {
+        gain += step * (goal - gain)
+        if abs(gain - goal) < 1e-4 { gain = goal }
+      }
+      approach(&feed.talkersGain, part?.talkers ?? rest)
+      approach(&feed.roomGain, part?.room ?? rest)
+      let isAtRest =
+        feed.strength == 0 && (feed.windStrength == 0 || wind?.presence == 0) && feed.isWhole
       feed.updatesAtRest = isAtRest ? feed.updatesAtRest + 1 : 0
     }
     updatesAtRest = wanted.isEmpty ? updatesAtRest + 1 : 0

@@ -21,6 +21,9 @@ package final class CorrectedFilters: @unchecked Sendable {
   private let re: AlignedMemory
   private let im: AlignedMemory
   private let fade: AlignedMemory
+  /// For all filters of a bin.
+  private var scratch = AlignedMemory(count: 0)
+  private var scratchSize = 0
 
   /// - Parameters:
   ///   - finder: for stereo that follows directions.
@@ -49,7 +52,7 @@ package final class CorrectedFilters: @unchecked Sendable {
 
   deinit {
     transform.free()
-    for memory in [re, im, fade] { memory.free() }
+    for memory in [re, im, fade, scratch] { memory.free() }
   }
 
   /// Corrects nothing until the next update.
@@ -57,34 +60,38 @@ package final class CorrectedFilters: @unchecked Sendable {
 
   /// Corrects these linear filters of a feed from now on.
   /// - Parameter ears: of the finder's array.
-  package func use(_ ears: EarTable, feed: Int = 0) { use(ears.base, ears: ears, wind: nil, feed: feed) }
+  package func use(_ ears: EarTable, feed: Int = 0) {
+    var target = AdaptiveStereo.Target(base: ears.base)
+    target.ears = ears
+    use(target, feed: feed)
+  }
 
-  /// - Parameters:
-  ///   - ears: of the finder's array and `base`.
-  ///   - wind: of the wind's table and `base`.
-  func use(_ base: FilterSet, ears: EarTable?, wind: WindWeights?, feed: Int) {
-    precondition(base.taps == taps && base.microphones == microphones)
-    if let known = feeds[feed], known.wind == nil, wind == nil, known.ears != nil, let ears {
-      known.use(ears)
-    } else {
-      feeds[feed] = FollowedFeed(base, ears: ears, wind: wind, bins: grid.bins.count)
-    }
+  /// - Parameter target: with tables of the finder's array, and of the wind's.
+  func use(_ target: AdaptiveStereo.Target, feed: Int) {
+    precondition(target.whole.taps == taps && target.whole.microphones == microphones)
+    feeds[feed] = FollowedFeed(target, bins: grid.bins.count)
+    let size = feeds.values.reduce(0) { max($0, $1.whole.outputs) } * microphones * 2
+    guard size > scratchSize else { return }
+    scratch.free()
+    (scratch, scratchSize) = (AlignedMemory(count: size), size)
   }
 
   /// Corrects a feed no more.
   package func remove(feed: Int) { feeds[feed] = nil }
 
   /// Follows the directions that the finder has found.
-  package func update() { sources?.update(all) }
+  /// - Parameter known: who speaks, for feeds that play one of them.
+  package func update(_ known: Talkers? = nil) { sources?.update(all, known) }
 
   /// Writes the `filters` of a feed: what they differ by, that of two outputs at a time, as real and imaginary parts; added to
   /// the linear filters.
   package func writeFilters(feed: Int = 0) {
     guard let feed = feeds[feed] else { return }
-    let (length, outputs) = (grid.length, feed.base.outputs)
+    let (length, outputs, bins) = (grid.length, feed.whole.outputs, grid.bins)
     let cleans = feed.windStrength > 0 && (wind?.presence ?? 0) > 0
-    if cleans, let wind { feed.clean(wind, lowest: grid.bins.lowerBound) }
+    if cleans, let wind { feed.clean(wind, lowest: bins.lowerBound, scratch: scratch.floats) }
     let low = cleans ? feed.wind?.table.bins.upperBound ?? 0 : 0
+    let hasMore = feed.corrections != nil || feed.talkers != nil
     for first in stride(from: 0, to: outputs, by: 2) {
       let hasSecond = first + 1 < outputs
       for m in 0..<microphones {
@@ -93,39 +100,39 @@ package final class CorrectedFilters: @unchecked Sendable {
         if let cleaned = feed.cleaned {
           for k in 0..<low {
             let left = cleaned.floats + ((k * outputs + first) * microphones + m) * 2
-            add(k, left, hasSecond ? left + microphones * 2 : nil)
+            let right = left + microphones * 2
+            add(k, (left[0], left[1]), hasSecond ? (right[0], right[1]) : (0, 0))
           }
         }
-        if let corrections = feed.corrections {
-          let bins = grid.bins
+        if hasMore {
           for k in max(low, bins.lowerBound)..<bins.upperBound {
-            let left = corrections.floats + (m * bins.count + k - bins.lowerBound) * 2
-            add(k, left, left + microphones * bins.count * 2)
+            let (n, bin) = (first * microphones + m, k - bins.lowerBound)
+            add(k, feed.difference(n, bin), hasSecond ? feed.difference(n + microphones, bin) : (0, 0))
           }
         }
         // Swapped arguments: the inverse transform.
         transform.forward(im.floats, re.floats)
         for output in first..<min(first + 2, outputs) {
-          let linear = feed.base.filter(output, m)
+          let linear = feed.whole.filter(output, m)
           let filter = feed.filters.floats + (output * microphones + m) * taps
           let part = output == first ? re.floats : im.floats
-          for n in 0..<taps { filter[n] = linear[n] + fade.floats[n] * part[n] }
+          let room = Float(feed.roomGain)
+          for n in 0..<taps { filter[n] = room * linear[n] + fade.floats[n] * part[n] }
         }
       }
     }
   }
 
   /// Adds a bin of two real filters' spectra.
-  private func add(_ k: Int, _ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>?) {
-    let (r, i) = right.map { ($0[0], $0[1]) } ?? (0, 0)
+  private func add(_ k: Int, _ left: (re: Float, im: Float), _ right: (re: Float, im: Float)) {
     if k == 0 {
-      (re.floats[0], im.floats[0]) = (left[0], r)
+      (re.floats[0], im.floats[0]) = (left.re, right.re)
       return
     }
     let mirror = grid.length - k
-    re.floats[k] = left[0] - i
-    im.floats[k] = left[1] + r
-    re.floats[mirror] = left[0] + i
-    im.floats[mirror] = r - left[1]
+    re.floats[k] = left.re - right.im
+    im.floats[k] = left.im + right.re
+    re.floats[mirror] = left.re + right.im
+    im.floats[mirror] = right.re - left.im
   }
 }

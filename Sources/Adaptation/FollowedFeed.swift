@@ -5,106 +5,156 @@ import Realtime
 ///
 /// - Thread: one at a time. It allocates nothing after its start.
 package final class FollowedFeed: @unchecked Sendable {
-  /// The linear filters.
-  package private(set) var base: FilterSet
+  /// What the callback plays when it is given nothing.
+  package let base: FilterSet
+  /// The linear filters of all that the feed hears.
+  let whole: FilterSet
+  /// The same in bins; nil where nothing needs them.
+  let weights: LinearWeights?
   /// What stereo follows directions with; nil if it does not.
   package private(set) var ears: EarTable?
   /// What wind is taken out with; nil if it is not.
-  let wind: WindWeights?
+  let wind: WindReference?
+  /// Nil if talkers and room are as loud.
+  var part: FollowedPart?
   /// 0…1: the corrections for directions are multiplied by it.
   package var strength = 0.0
   /// 0…1: how much of the wind is taken out.
   package var windStrength = 0.0
+  /// Linear gains of the talkers, and of the rest.
+  var talkersGain: Double
+  var roomGain: Double
   /// By how many decibels the wind in this feed is softer than in its linear filters, relative to its sound.
   private(set) var removed = 0.0
-  /// Updates in which nothing was applied. A feed without wind begins with its linear filters.
+  /// Updates in which nothing was applied. A feed without corrections begins with its linear filters.
   var updatesAtRest: Int
   /// Whether the callback was given filters.
   var isDelivered = false
   /// Smoothed corrections `[ear][microphone][bin]`, real and imaginary parts in turn.
   let corrections: AlignedMemory?
+  /// The smoothed term of who speaks, `[output][microphone][bin]`, likewise.
+  let talkers: AlignedMemory?
   /// `[output][microphone][tap]`, the linear filters included.
   package let filters: AlignedMemory
-  /// Differences from the linear filters where there is wind, `[bin][output][microphone]`, as `corrections`.
+  /// What is added to the linear filters, times `roomGain`, where there is wind: `[bin][output][microphone]`, likewise.
   let cleaned: AlignedMemory?
   private let bins: Int
 
-  /// - Parameter bins: of the corrections.
-  init(_ base: FilterSet, ears: EarTable?, wind: WindWeights?, bins: Int) {
-    (self.base, self.ears, self.wind, self.bins) = (base, ears, wind, bins)
+  /// - Parameters:
+  ///   - target: of the whole, with its tables.
+  ///   - bins: of the corrections.
+  init(_ target: AdaptiveStereo.Target, bins: Int) {
+    (base, whole, weights, ears, wind, part) = (
+      target.base, target.whole, target.weights, target.ears, target.wind, target.part
+    )
+    self.bins = bins
     updatesAtRest = ears == nil ? .max / 2 : 0
-    corrections = ears.map { AlignedMemory(count: 2 * $0.base.microphones * bins * 2) }
-    filters = AlignedMemory(count: base.outputs * base.microphones * base.taps)
-    cleaned = wind.map { AlignedMemory(count: $0.values.count) }
+    let rest: Double = base === whole ? 1 : 0
+    (talkersGain, roomGain) = (rest, rest)
+    let size = whole.outputs * whole.microphones
+    corrections = ears.map { _ in AlignedMemory(count: size * bins * 2) }
+    talkers = part.map { _ in AlignedMemory(count: size * bins * 2) }
+    filters = AlignedMemory(count: size * whole.taps)
+    cleaned = wind.map { AlignedMemory(count: $0.table.bins.count * size * 2) }
   }
 
   deinit {
     corrections?.free()
+    talkers?.free()
     filters.free()
     cleaned?.free()
   }
 
-  /// Corrects other filters of the same kind from now on.
-  func use(_ ears: EarTable) {
-    (base, self.ears, strength) = (ears.base, ears, 0)
-    reset()
+  /// The gain of talkers and room while nothing follows the sound.
+  var restingGain: Double { base === whole ? 1 : 0 }
+
+  /// Whether talkers and room are as loud as in `base`.
+  var isWhole: Bool { talkersGain == restingGain && roomGain == restingGain }
+
+  func reset() {
+    let count = whole.outputs * whole.microphones * bins * 2
+    corrections?.floats.update(repeating: 0, count: count)
+    talkers?.floats.update(repeating: 0, count: count)
   }
 
-  func reset() { corrections?.floats.update(repeating: 0, count: 2 * base.microphones * bins * 2) }
-
   func fadeCorrections(_ keep: Float) {
-    guard let corrections else { return }
-    for n in 0..<4 * base.microphones * bins { corrections.floats[n] *= keep }
+    for memory in [corrections, talkers] {
+      guard let memory else { continue }
+      for n in 0..<whole.outputs * whole.microphones * bins * 2 { memory.floats[n] *= keep }
+    }
+  }
+
+  /// What is added, in a bin, to the linear filters times `roomGain`: of talkers and of corrections.
+  /// - Parameters:
+  ///   - n: output times microphones plus microphone.
+  ///   - bin: of the corrections.
+  func difference(_ n: Int, _ bin: Int) -> (re: Float, im: Float) {
+    var (re, im): (Float, Float) = (0, 0)
+    let at = (n * bins + bin) * 2
+    if let corrections {
+      re = Float(roomGain) * corrections.floats[at]
+      im = Float(roomGain) * corrections.floats[at + 1]
+    }
+    if let talkers {
+      let gain = Float(talkersGain - roomGain)
+      re += gain * talkers.floats[at]
+      im += gain * talkers.floats[at + 1]
+    }
+    return (re, im)
   }
 
   /// Writes `cleaned`.
-  /// - Parameter lowest: the first bin of `corrections`.
-  func clean(_ analysis: WindAnalysis, lowest: Int) {
-    guard let wind, let cleaned else { return }
-    let (outputs, microphones) = (base.outputs, base.microphones)
+  /// - Parameters:
+  ///   - lowest: the first bin of `corrections`.
+  ///   - scratch: room for all filters of a bin.
+  func clean(_ analysis: WindAnalysis, lowest: Int, scratch: UnsafeMutablePointer<Float>) {
+    guard let wind, let cleaned, let weights else { return }
+    let (outputs, microphones) = (whole.outputs, whole.microphones)
     let (size, terms) = (outputs * microphones * 2, microphones * microphones * 2)
-    let strength = Float(windStrength)
+    let (strength, room) = (Float(windStrength), Float(roomGain))
     var (before, after): (Float, Float) = (1e-30, 1e-30)
     for bin in wind.table.bins {
       let rows = cleaned.floats + bin * size
-      for n in 0..<size { rows[n] = wind.values[bin * size + n] }
-      if let corrections, bin >= lowest {
+      weights.with(bin: bin) { linear in
+        for n in 0..<size { scratch[n] = linear[n] }
         for n in 0..<size / 2 {
-          rows[2 * n] += corrections.floats[(n * bins + bin - lowest) * 2]
-          rows[2 * n + 1] += corrections.floats[(n * bins + bin - lowest) * 2 + 1]
+          let (re, im) = bin < lowest ? (0, 0) : difference(n, bin - lowest)
+          rows[2 * n] = room * linear[2 * n] + re
+          rows[2 * n + 1] = room * linear[2 * n + 1] + im
         }
       }
       let n = analysis.wind.floats + bin * microphones
-      var (loud, soft): (Float, Float) = (1e-30, 1e-30)
-      wind.kept.withUnsafeBufferPointer { kept in
-        for output in 0..<wind.keptOutputs {
-          loud += Self.power(rows + output * microphones * 2, kept.baseAddress! + bin * terms, microphones)
-        }
-      }
-      var (noisy, quiet) = (Self.noise(rows, n, outputs, microphones), Float(0))
-      for output in 0..<outputs { analysis.clean(rows + output * microphones * 2, bin: bin) }
-      quiet = Self.noise(rows, n, outputs, microphones)
-      wind.kept.withUnsafeBufferPointer { kept in
-        for output in 0..<wind.keptOutputs {
-          soft += Self.power(rows + output * microphones * 2, kept.baseAddress! + bin * terms, microphones)
-        }
-      }
+      // Parts of a whole change alike: the whole says by how much.
+      let (loud, noisy) = loudness(scratch, wind, bin * terms, n)
+      for output in 0..<outputs { analysis.clean(scratch + output * microphones * 2, bin: bin) }
+      let (soft, quiet) = loudness(scratch, wind, bin * terms, n)
       let gain = min(WindAnalysis.mostGain, (loud / soft).squareRoot())
       // Relative to what the sound has, so that soft and loud bins count alike.
-      noisy /= loud
-      quiet *= gain * gain / loud
-      before += noisy
-      after += quiet
-      for m in 0..<size {
-        let linear = wind.values[bin * size + m]
-        var corrected: Float = 0
-        if let corrections, bin >= lowest {
-          corrected = corrections.floats[(m / 2 * bins + bin - lowest) * 2 + m % 2]
+      before += noisy / loud
+      after += quiet * gain * gain / loud
+      for m in 0..<size { scratch[m] = rows[m] }
+      for output in 0..<outputs { analysis.clean(rows + output * microphones * 2, bin: bin) }
+      weights.with(bin: bin) { linear in
+        for m in 0..<size {
+          rows[m] = (1 - strength) * scratch[m] + strength * gain * rows[m] - room * linear[m]
         }
-        rows[m] = (1 - strength) * corrected + strength * (gain * rows[m] - linear)
       }
     }
     removed = Double(10 * log10(before / after))
+  }
+
+  /// Of filters `[output][microphone]`: the power of what shall stay, and that of the wind.
+  private func loudness(
+    _ rows: UnsafePointer<Float>, _ wind: WindReference, _ start: Int, _ noise: UnsafePointer<Float>
+  ) -> (kept: Float, wind: Float) {
+    var kept: Float = 1e-30
+    wind.kept.withUnsafeBufferPointer { matrix in
+      for output in 0..<wind.outputs {
+        kept += Self.power(
+          rows + output * whole.microphones * 2, matrix.baseAddress! + start, whole.microphones)
+      }
+    }
+    return (kept, Self.noise(rows, noise, whole.outputs, whole.microphones))
   }
 
   /// Of one output's sound with a covariance: w R wᴴ.

@@ -42,8 +42,8 @@ final class SourceCorrections {
   }
 
   /// Follows the directions that the finder has found.
-  /// - Parameter all: feeds with ears.
-  func update(_ all: [FollowedFeed]) {
+  /// - Parameter known: who speaks, for feeds that play one of them.
+  func update(_ all: [FollowedFeed], _ known: Talkers?) {
     sources.updateTraces()
     refine()
     findRecent()
@@ -62,6 +62,12 @@ final class SourceCorrections {
           addLinear(-scale * taken, bin: bin, to: feed)
           addBeam(first, beam: 0, bin: bin, scale, taken, to: feed)
           if count == 2, let second { addBeam(second, beam: 1, bin: bin, scale, taken, to: feed) }
+          guard let part = feed.part else { continue }
+          let directions = finder.array.fineDirections
+          if part.takes(directions[first], known) { addTalker(first, beam: 0, bin: bin, 1 - keep, to: feed) }
+          if count == 2, let second, part.takes(directions[second], known) {
+            addTalker(second, beam: 1, bin: bin, 1 - keep, to: feed)
+          }
         }
       }
     }
@@ -97,6 +103,34 @@ final class SourceCorrections {
         let at = corrections.floats + ((ear * microphones + m) * grid.bins.count + bin) * 2
         at[0] += factor * (re * v[2 * m] + im * v[2 * m + 1])
         at[1] += factor * (im * v[2 * m] - re * v[2 * m + 1])
+      }
+    }
+  }
+
+  /// Adds what the feed plays of a direction, and only of that: (w a) vᴴ with its linear filters w and, of stereo that follows
+  /// the sound, its errors.
+  private func addTalker(_ direction: Int, beam: Int, bin: Int, _ factor: Float, to feed: FollowedFeed) {
+    guard let weights = feed.weights, let talkers = feed.talkers else { return }
+    let a = finder.array.response(bin: bin, direction)
+    let v = sources.beams.floats + beam * 2 * microphones
+    let strength = Float(feed.strength)
+    weights.with(bin: grid.bins.lowerBound + bin) { w in
+      for output in 0..<weights.outputs {
+        let w = w + output * 2 * microphones
+        var (re, im): (Float, Float) = (0, 0)
+        for m in 0..<microphones {
+          re += w[2 * m] * a[2 * m] - w[2 * m + 1] * a[2 * m + 1]
+          im += w[2 * m] * a[2 * m + 1] + w[2 * m + 1] * a[2 * m]
+        }
+        if let e = feed.ears?.error(bin: bin, direction) {
+          re += strength * e[2 * output]
+          im += strength * e[2 * output + 1]
+        }
+        for m in 0..<microphones {
+          let at = talkers.floats + ((output * microphones + m) * grid.bins.count + bin) * 2
+          at[0] += factor * (re * v[2 * m] + im * v[2 * m + 1])
+          at[1] += factor * (im * v[2 * m] - re * v[2 * m + 1])
+        }
       }
     }
   }

@@ -59,37 +59,22 @@ package final class WindTable: Sendable {
   }
 }
 
-/// Linear filters of a feed where there is wind, and what is to stay as loud when wind is taken out: a pattern's sound from
-/// its axis, diffuse sound of stereo, W of B-format.
+/// What is to stay as loud in a feed when wind is taken out: a pattern's sound from its axis, diffuse sound of stereo, W of
+/// B-format.
 ///
 /// Immutable.
-package final class WindWeights: Sendable {
+package final class WindReference: Sendable {
   let table: WindTable
-  let outputs: Int
-  /// `[bin][output][microphone]`, real and imaginary parts in turn.
-  let values: [Float]
-  /// Covariances of the sound that is to stay as loud, `[bin][row][column]`, likewise.
+  /// Covariances of that sound, `[bin][row][column]`, real and imaginary parts in turn.
   let kept: [Float]
   /// Of how many outputs, the first ones.
-  let keptOutputs: Int
+  let outputs: Int
 
   /// - Parameters:
-  ///   - base: the linear filters.
   ///   - axis: of a pattern, as a unit vector of the device frame; nil for diffuse sound.
-  ///   - keptOutputs: the number of outputs whose loudness counts.
-  package init(_ table: WindTable, base: FilterSet, axis: SIMD3<Double>?, keptOutputs: Int) {
-    (self.table, outputs, self.keptOutputs) = (table, base.outputs, keptOutputs)
-    let (length, microphones) = (table.grid.length, table.microphones)
-    values = table.bins.flatMap { bin in
-      (0..<base.outputs * microphones).flatMap { n in
-        let filter = base.filter(n / microphones, n % microphones)
-        var sum = Complex.zero
-        for tap in 0..<base.taps {
-          sum += Double(filter[tap]) * Complex(phase: -2 * .pi * Double(bin * tap % length) / Double(length))
-        }
-        return [Float(sum.real), Float(sum.imaginary)]
-      }
-    }
+  ///   - outputs: the number of outputs whose loudness counts.
+  package init(_ table: WindTable, axis: SIMD3<Double>?, outputs: Int) {
+    (self.table, self.outputs) = (table, outputs)
     kept =
       axis.map { axis in
         table.responses(from: axis).flatMap {

@@ -44,7 +44,8 @@ extension JackAudioClient {
     guard let live = used.feeds.withLock({ $0[feed.name] }) else { throw QueueRefusal.noFeed }
     let filters = try filters(for: feed.selection)
     let ticket = try used.engine.change(
-      feed: live.number, to: filters, gain: feed.amplitude, highPass: feed.highPass.frequency?.value)
+      feed: live.number, to: feed.base(of: filters), gain: feed.amplitude,
+      highPass: feed.highPass.frequency?.value)
     used.feeds.withLock { $0[feed.name]?.filters = filters }
     adapt(used, feed, live.number, filters)
     return ticket

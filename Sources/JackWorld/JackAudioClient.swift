@@ -259,21 +259,20 @@ final class JackAudioClient: AudioClient {
 
   func change(to setting: Setting, isRestoring: Bool) throws -> Ticket {
     let used = try engine
-    let filters = try filters(for: setting)
+    let (main, filters) = (setting.heard, try filters(for: setting))
     let ticket = try used.engine.change(
-      to: filters, gain: setting.main.amplitude, highPass: setting.main.highPass.frequency?.value,
+      to: main.base(of: filters), gain: main.amplitude, highPass: main.highPass.frequency?.value,
       isRestoring: isRestoring)
-    adapt(used, setting.main, 0, filters)
+    adapt(used, main, 0, filters)
     return ticket
   }
 
   /// Lets a feed follow the sound from `filters` on, as far as its setting says.
   /// - Parameter number: of the feed in the engine.
   func adapt(_ used: JackEngine, _ feed: FeedSetting, _ number: Int, _ filters: FilterSet) {
-    used.adaptation?.follow(
-      LiveAdaptation.Play(
-        selection: choice.withLock { $0.played(feed.selection) }, device: used.device, base: filters,
-        strength: feed.adaptation, wind: feed.wind), feed: number)
+    var played = feed
+    played.selection = choice.withLock { $0.played(feed.selection) }
+    used.adaptation?.follow(.init(feed: played, device: used.device, whole: filters), feed: number)
   }
 
   func findTalkers(_ isWanted: Bool) {
@@ -282,7 +281,8 @@ final class JackAudioClient: AudioClient {
 
   func fadeOut(from setting: Setting) throws -> Ticket {
     let ticket = try engine.engine.change(
-      to: filters(for: setting), gain: 0, highPass: setting.main.highPass.frequency?.value)
+      to: setting.heard.base(of: filters(for: setting)), gain: 0,
+      highPass: setting.main.highPass.frequency?.value)
     for var feed in setting.others {
       feed.muted = true
       _ = try? change(feed)
@@ -296,16 +296,17 @@ final class JackAudioClient: AudioClient {
     let used = try engine
     var tickets: [String: Ticket] = [:]
     if feeds.contains(FeedSetting.main) {
-      let filters = try filters(for: setting)
+      let (main, filters) = (setting.heard, try filters(for: setting))
       tickets[FeedSetting.main] = try used.engine.substitute(
-        filters, gain: setting.main.amplitude, highPass: setting.main.highPass.frequency?.value)
-      adapt(used, setting.main, 0, filters)
+        main.base(of: filters), gain: main.amplitude, highPass: main.highPass.frequency?.value)
+      adapt(used, main, 0, filters)
     }
     for feed in setting.others where feeds.contains(feed.name) {
       guard let live = used.feeds.withLock({ $0[feed.name] }),
         let filters = try? filters(for: feed.selection), filters !== live.filters,
         let ticket = try? used.engine.substitute(
-          feed: live.number, filters, gain: feed.amplitude, highPass: feed.highPass.frequency?.value)
+          feed: live.number, feed.base(of: filters), gain: feed.amplitude,
+          highPass: feed.highPass.frequency?.value)
       else { continue }
       used.feeds.withLock { $0[feed.name]?.filters = filters }
       adapt(used, feed, live.number, filters)

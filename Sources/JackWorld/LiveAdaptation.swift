@@ -5,6 +5,7 @@ import Glibc
 import Messages
 import Processor
 import Realtime
+import Settings
 import Synchronization
 import Threads
 
@@ -15,15 +16,11 @@ import Threads
 final class LiveAdaptation: Sendable {
   /// What a feed plays.
   struct Play: Sendable {
-    let selection: Selection
+    /// With the selection that is played.
+    let feed: FeedSetting
     let device: Device
-    let base: FilterSet
-    let strength: Double
-    /// How much of the wind is taken out.
-    let wind: Double
-
-    /// The part of the corrections that is applied: 0 where nothing is to follow the sound.
-    var correction: Double { selection.polarPattern == .stereo && base.outputs == 2 ? strength : 0 }
+    /// Its linear filters.
+    let whole: FilterSet
   }
 
   /// What was asked for last.
@@ -34,10 +31,10 @@ final class LiveAdaptation: Sendable {
     var finds = false
     /// Those that something follows the sound for.
     var followed: [Int: Play] {
-      plays.filter { $0.value.correction > 0 || $0.value.wind > 0 || ($0.key == 0 && finds) }
+      plays.filter { $0.value.feed.followsSound || ($0.key == 0 && finds) }
     }
     /// Whether directions are found: for one feed, they are for all.
-    var findsDirections: Bool { finds || plays.values.contains { $0.correction > 0 } }
+    var findsDirections: Bool { finds || plays.values.contains { $0.feed.followsDirections } }
     /// Of changes so far: what was asked for before counts no more.
     var number = 0
   }
@@ -50,7 +47,7 @@ final class LiveAdaptation: Sendable {
   private let wanted = Locked(Wanted())
   private let model = Locked<AdaptiveModel?>(nil)
   /// What each feed followed last, with the selection that its tables are for.
-  private let last = Locked<[Int: (selection: Selection, target: AdaptiveStereo.Target)]>([:])
+  private let last = Locked<[Int: (play: Play, target: AdaptiveStereo.Target)]>([:])
   private let progress = Locked(Progress.ready)
   private let isRunning = Atomic<Bool>(false)
   private let hasEnded = Atomic<Bool>(false)
@@ -103,7 +100,7 @@ final class LiveAdaptation: Sendable {
         for (feed, play) in plays {
           let target = try self.known(play, feed, new.findsDirections) ?? make(play, new.findsDirections)
           targets[feed] = target
-          last.withLock { $0[feed] = target.map { (play.selection, $0) } }
+          last.withLock { $0[feed] = target.map { (play, $0) } }
         }
         if !targets.isEmpty { try startWorker() }
         settle(number, targets, targets.count < plays.count ? .failed("a microphone is missing") : .ready)
@@ -125,9 +122,7 @@ final class LiveAdaptation: Sendable {
         try AdaptiveModel(play.device, sampleRate: sampleRate, findsDirections: findsDirections)
       }
     self.model.withLock { $0 = model }
-    return try model.target(
-      play.selection, base: play.base, delayFrames: delayFrames, strength: play.correction,
-      wind: play.wind)
+    return try model.target(play.feed, whole: play.whole, delayFrames: delayFrames)
   }
 
   /// Lets `targets` be followed, unless something newer was asked for meanwhile.
@@ -141,16 +136,21 @@ final class LiveAdaptation: Sendable {
 
   /// The tables that were made last for a feed, if they serve: gain and strength change often, and tables take a moment.
   private func known(_ play: Play, _ feed: Int, _ findsDirections: Bool) -> AdaptiveStereo.Target? {
-    guard let last = last.withLock({ $0[feed] }), last.selection == play.selection,
-      last.target.base === play.base, last.target.array != nil || !findsDirections,
-      last.target.serves(directions: play.correction > 0, wind: play.wind > 0)
+    guard let last = last.withLock({ $0[feed] }), last.play.whole === play.whole,
+      last.target.array != nil || !findsDirections, last.play.feed.needsTables(of: play.feed)
     else { return nil }
     var target = last.target
-    (target.strength, target.windStrength) = (play.correction, play.wind)
+    (target.strength, target.windStrength) = (play.feed.correction, play.feed.wind)
+    if target.part != nil {
+      let gains = play.feed.partGains
+      (target.part!.talkers, target.part!.room) = (gains.talkers, gains.room)
+    }
     return target
   }
 
-  private var isCorrecting: Bool { wanted.withLock { $0.plays.values.contains { $0.correction > 0 } } }
+  private var isCorrecting: Bool {
+    wanted.withLock { $0.plays.values.contains { $0.feed.followsDirections } }
+  }
 
   /// What becomes of stereo that follows the sound; nil if that was not asked for.
   var text: String? {
@@ -164,7 +164,7 @@ final class LiveAdaptation: Sendable {
 
   /// The wind that there is and what is taken out, or why none is; nil if that was not asked for.
   func windText(_ microphones: [String]) -> String? {
-    guard wanted.withLock({ $0.plays.values.contains { $0.wind > 0 } }) else { return nil }
+    guard wanted.withLock({ $0.plays.values.contains { $0.feed.wind > 0 } }) else { return nil }
     switch progress.withLock({ $0 }) {
     case .preparing: return "preparing; the linear filters play"
     case .failed(let reason): return reason + "; the linear filters play"
@@ -236,5 +236,14 @@ extension AdaptiveStereo.State {
     case .shortPeriod: "the period is too short to adapt; the linear filters play"
     case .late: "the computer was too slow to adapt; the linear filters play"
     }
+  }
+}
+
+extension FeedSetting {
+  /// Whether the tables of another setting are its own: it differs in strengths and levels at most.
+  fileprivate func needsTables(of other: FeedSetting) -> Bool {
+    selection == other.selection && part == other.part && frame == other.frame && isWhole == other.isWhole
+      && (correction > 0) == (other.correction > 0) && (wind > 0) == (other.wind > 0)
+      && (partGains.room == 0) == (other.partGains.room == 0)
   }
 }

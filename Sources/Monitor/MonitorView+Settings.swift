@@ -8,16 +8,18 @@ extension MonitorView {
   private static let longestNotice = 6
 
   /// Lines of the picture above the settings that are not taken for these.
-  static let leastPicture = 4
+  static let leastPicture = 5
 
-  /// Those for which there is room: of the settings that are off, the last ones are left out.
+  /// Those for which there is room: the last ones of the settings that may be off are left out, first those that are.
   func rows(_ room: Int) -> [Row] {
     var rows = Row.allCases
-    for row in Row.allCases.reversed() where rows.count > room {
-      guard case .setting(let key) = row, let unsaid = key.row.feed?.unsaid,
-        model.feed?.first.value(of: key) == unsaid, model.notices[row] == nil
-      else { continue }
-      rows.removeAll { $0 == row }
+    for leavesOutOthers in [false, true] {
+      for row in rows.reversed() where rows.count > room {
+        guard case .setting(let key) = row, let unsaid = key.row.feed?.unsaid,
+          leavesOutOthers || model.feed?.first.value(of: key) == unsaid && model.notices[row] == nil
+        else { continue }
+        rows.removeAll { $0 == row }
+      }
     }
     return rows
   }

@@ -1,4 +1,5 @@
 import Synchronization
+import Threads
 
 /// Microphones × outputs FIR filters: the engine's only notion of a polar pattern. Immutable for the callback.
 ///
@@ -12,6 +13,7 @@ public final class FilterSet: @unchecked Sendable {
   // atomics. Of a set that is refilled, `FilterStream` says who uses what.
 
   private let number = Atomic<Int>(FilterSet.nextSerial())
+  private let silent = Locked<FilterSet?>(nil)
   public let microphones: Int
   public let taps: Int
   /// 1 for a mono pattern, which a feed with two outputs plays on both.
@@ -65,6 +67,17 @@ public final class FilterSet: @unchecked Sendable {
   /// Thread: any but the callback's.
   package func filter(_ output: Int, _ microphone: Int) -> UnsafePointer<Float> {
     UnsafePointer(coefficients + (output * microphones + microphone) * taps)
+  }
+
+  /// Filters of as many outputs that play nothing: always the same set.
+  ///
+  /// Thread: any but the callback's.
+  public var silence: FilterSet {
+    silent.withLock { silent in
+      let set = silent ?? FilterSet(outputs: outputs, microphones: microphones, taps: taps)
+      silent = set
+      return set
+    }
   }
 
   /// Whether there is no microphone whose filters are zeros.

@@ -127,14 +127,15 @@ extension FilterSets {
     func filters(_ n: Int) throws -> FilterSet {
       try states[n].choice.filters(for: states[n].play.selection, of: device, self)
     }
+    func base(_ n: Int) throws -> FilterSet { states[n].play.base(of: try filters(n)) }
     var numbers: [Int] = []
     /// What feeds follow the sound with from now on, by their numbers in the engine.
     func targets() throws -> [Int: AdaptiveStereo.Target] {
       var targets: [Int: AdaptiveStereo.Target] = [:]
-      for (n, number) in numbers.enumerated() where states[n].play.adaptation > 0 || states[n].play.wind > 0 {
-        targets[number] = try model?.target(
-          states[n].choice.played(states[n].play.selection), base: try filters(n),
-          delayFrames: bank.delayFrames, strength: states[n].play.adaptation, wind: states[n].play.wind)
+      for (n, number) in numbers.enumerated() where states[n].play.followsSound {
+        var played = states[n].play
+        played.selection = states[n].choice.played(played.selection)
+        targets[number] = try model?.target(played, whole: try filters(n), delayFrames: bank.delayFrames)
       }
       return targets
     }
@@ -145,14 +146,14 @@ extension FilterSets {
     for (n, feed) in feeds.enumerated() {
       let (amplitude, highPass) = (feed.play.amplitude, feed.play.highPass.frequency?.value)
       if isMain[n] {
-        engine.start(with: try filters(n), gain: amplitude, highPass: highPass)
+        engine.start(with: try base(n), gain: amplitude, highPass: highPass)
         numbers.append(0)
         places.append(0)
         continue
       }
       guard
         let number = engine.startFeed(
-          with: try filters(n), firstOutput: end, gain: amplitude, highPass: highPass)
+          with: try base(n), firstOutput: end, gain: amplitude, highPass: highPass)
       else { throw Unsupported("an engine has at most \(Engine.mostFeeds + 1) feeds") }
       numbers.append(number)
       places.append(end)
@@ -175,9 +176,9 @@ extension FilterSets {
       }
       let (amplitude, highPass) = (states[n].play.amplitude, states[n].play.highPass.frequency?.value)
       if case .change = event.kind {
-        _ = try engine.change(feed: numbers[n], to: filters(n), gain: amplitude, highPass: highPass)
+        _ = try engine.change(feed: numbers[n], to: base(n), gain: amplitude, highPass: highPass)
       } else {
-        _ = try engine.substitute(feed: numbers[n], filters(n), gain: amplitude, highPass: highPass)
+        _ = try engine.substitute(feed: numbers[n], base(n), gain: amplitude, highPass: highPass)
       }
       adaptive?.follow(try targets())
     }

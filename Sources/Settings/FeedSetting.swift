@@ -14,6 +14,13 @@ public struct FeedSetting: Hashable, Sendable {
   public var adaptation: Double
   /// How much of the wind is taken out, 0…1.
   public var wind: Double
+  /// Which part of the sound it plays.
+  public var part = FeedPart.whole
+  /// Whence who speaks counts as a talker; nil for everywhere.
+  public var frame: FeedFrame?
+  /// By how much talkers, and the rest, are louder than in the whole.
+  public var talkers = Decibels(0)
+  public var room = Decibels(0)
   public var muted = false
 
   public init(
@@ -32,9 +39,29 @@ public struct FeedSetting: Hashable, Sendable {
 
   /// The same under another name.
   public func named(_ name: String) -> FeedSetting {
-    var feed = FeedSetting(
-      name: name, selection, gain: gain, highPass: highPass, adaptation: adaptation, wind: wind)
-    feed.muted = muted
+    var feed = FeedSetting(name: name)
+    for key in SettingKey.ofFeeds { if let value = key.row.feed?.value(self) { feed.set(key, value) } }
+    return feed
+  }
+
+  /// How loud it plays who speaks, and the rest: linear gains. Both are 1 for the whole.
+  public var partGains: (talkers: Double, room: Double) {
+    switch part {
+    case .whole: (talkers.amplitude, room.amplitude)
+    case .talkers, .one: (talkers.amplitude, 0)
+    case .room: (0, room.amplitude)
+    }
+  }
+
+  /// Whether it plays who speaks and the rest as loud.
+  public var isWhole: Bool { partGains == (1, 1) }
+
+  /// The same with linear filters: as one microphone is listened to.
+  public var linear: FeedSetting {
+    var feed = self
+    (feed.adaptation, feed.wind, feed.part, feed.talkers, feed.room) = (
+      0, 0, .whole, Decibels(0), Decibels(0)
+    )
     return feed
   }
 

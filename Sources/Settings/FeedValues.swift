@@ -61,8 +61,10 @@ public struct FeedValues: Codable, Hashable, Sendable {
       guard let row = key.row.feed else { continue }
       values[key] = row.unsaid
       guard
-        let coding = [row.json, row.yaml].lazy.compactMap({ $0.map(Key.init) }).first(
-          where: container.contains),
+        // Reports and sidecars have `talkers` and `room` of their own.
+        let coding = [row.json, row.json.hasSuffix("DB") && row.json != "gainDB" ? nil : row.yaml].lazy
+          .compactMap({ $0.map(Key.init) }).first(
+            where: container.contains),
         try !container.decodeNil(forKey: coding)
       else { continue }
       values[key] =

@@ -101,6 +101,9 @@ public struct Setting: Hashable, Sendable {
     }
   }
 
+  /// What main plays: one microphone is listened to as it is.
+  public var heard: FeedSetting { listening == nil ? main : main.linear }
+
   /// The setting without listening to one microphone.
   public var withoutListening: Setting {
     var setting = self

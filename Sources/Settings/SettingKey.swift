@@ -6,7 +6,10 @@ public enum SettingKey: String, NamedWord {
   case dataSource = "data-source"
   case pattern, orientation, look, roll, yaw, follow, gain
   case highPass = "high-pass"
-  case adapt, wind, mute, output, listen
+  case adapt, wind, part, frame, room, talkers, mute, output, listen
+
+  /// Those that make a feed's filters follow the sound.
+  public static let following: [SettingKey] = [.adapt, .wind, .part, .frame, .room, .talkers]
 
   public static let kind = "setting"
 

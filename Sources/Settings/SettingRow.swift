@@ -245,6 +245,34 @@ extension SettingKey {
           json: "wind", yaml: "wind", value: { $0.wind > 0 ? .number($0.wind) : .off },
           set: { $0.wind = $1.number ?? 0 },
           line: .init(title: "Wind", keys: "w", effect: "take wind out, or not", steps: [0, 1])))
+    case .part:
+      SettingRow(
+        .word(FeedPart.words) { try FeedPart(word: $0).word }, "PART",
+        "which part of the sound: whole, talkers, room, or one talker by number or name", osc: "a string",
+        "play that part of the sound",
+        .init(
+          json: "part", yaml: "part", value: { .word($0.part.word) },
+          set: { feed, value in if let part = try? FeedPart(word: value.word) { feed.part = part } },
+          unsaid: .word("whole")))
+    case .frame:
+      SettingRow(
+        .word(["off"]) { $0.lowercased() == "off" ? "off" : try FeedFrame(word: $0).word }, "AZ,WIDTH|off",
+        "talkers outside this range of azimuths, in degrees, belong to the room",
+        osc: "off, or azimuth and width with a comma", "take talkers outside for the room",
+        .init(
+          json: "frame", yaml: "frame", value: { .word($0.frame?.word ?? "off") },
+          set: { $0.frame = try? FeedFrame(word: $1.word) }, unsaid: .word("off")))
+    case .room:
+      part(
+        "room", "how loud the room is that talkers speak in: decibels, from -30 to 0", "play the room softer",
+        json: "roomDB", \.room,
+        .init(
+          title: "Room", keys: "e E", effect: "room softer, by steps, or louder",
+          steps: [0, -6, -12, -20, -30]))
+    case .talkers:
+      part(
+        "talkers", "how loud talkers are: decibels, from -30 to 0", "play talkers softer", json: "talkersDB",
+        \.talkers)
     case .mute:
       SettingRow(
         .flag, "on|off", "fade the outputs out, or in again", osc: "on or off, 1 or 0", "fade out or in",
@@ -262,6 +290,20 @@ extension SettingKey {
         .name(hasOff: true), "MICROPHONE|off", "play one microphone alone, outside takes",
         osc: "a microphone's name, or off", "listen to one microphone alone, outside takes", isRouting: true)
     }
+  }
+
+  /// A row of the level of a part.
+  private static func part(
+    _ name: String, _ help: String, _ effect: String, json: String,
+    _ level: WritableKeyPath<FeedSetting, Decibels> & Sendable, _ line: SettingRow.Line? = nil
+  ) -> SettingRow {
+    SettingRow(
+      .number(-30...0, unit: "dB", hasOff: false), noun: "level of the \(name)",
+      advice: "give a number of decibels from -30 to 0, such as -12", "DB", help, osc: "a number in dB",
+      effect,
+      .init(
+        json: json, yaml: name, value: { .number($0[keyPath: level].value) },
+        set: { $0[keyPath: level] = Decibels($1.number ?? 0) }, unsaid: .number(0), line: line))
   }
 
   /// A row of an angle of the pose.

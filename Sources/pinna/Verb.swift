@@ -12,10 +12,14 @@ struct Verb: Sendable {
     /// Placeholder of the value, in capitals; nil for a flag. In brackets, a choice of words that may be left out.
     let value: String?
     let help: String
-    /// The words of a choice that may be left out; nil for any other value.
-    var optionalChoices: [String]? {
-      guard let value, value.hasPrefix("[") else { return nil }
-      return value.dropFirst().dropLast().split(separator: "|").map(String.init)
+    /// Whether its value may be left out.
+    var isOptional: Bool { value?.hasPrefix("[") ?? false }
+
+    /// Whether a word is a value that may be left out: one of a choice, or decibels.
+    func takes(_ word: String) -> Bool {
+      value == "[DB]"
+        ? word.decimal(unit: "dB") != nil
+        : value?.dropFirst().dropLast().split(separator: "|").contains { $0 == word } ?? false
     }
 
     init(_ name: String, _ value: String? = nil, _ help: String) {
@@ -44,10 +48,17 @@ struct Verb: Sendable {
   static let nameOption = Option("--name", "NAME", "the running Pinna to talk to (default: pinna)")
   static let isaOption = Option(
     "--isa", "SET", "instruction set: baseline, v3 or v4 (default: the fastest of this processor)")
-  static let adaptOption = settingOptions([.adapt], " (default: off)")[0]
   /// The options of settings, with what is said behind each.
   static func settingOptions(_ keys: [SettingKey], _ remark: String = "") -> [Option] {
     keys.map { Option("--" + $0.rawValue, $0.row.placeholder, $0.row.help + remark) }
+  }
+
+  /// The options of settings that make filters follow the sound.
+  /// - Parameter talkers: what `--talkers` does without a level.
+  static func followingOptions(talkers: String) -> [Option] {
+    settingOptions(SettingKey.following, " (default: the preset's)").map {
+      $0.name == "--talkers" ? Option($0.name, "[DB]", $0.help + "; without a level: " + talkers) : $0
+    }
   }
 
   static let helpOption = Option("--help", nil, "show this text")
@@ -134,8 +145,8 @@ struct Arguments {
         flags.insert(option.name)
       } else if parts.count == 2 {
         try add(parts[1], to: option)
-      } else if let choices = option.optionalChoices {
-        if let next = rest.first, choices.contains(next) {
+      } else if option.isOptional {
+        if let next = rest.first, option.takes(next) {
           try add(rest.removeFirst(), to: option)
         } else {
           flags.insert(option.name)

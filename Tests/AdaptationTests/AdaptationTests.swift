@@ -25,7 +25,8 @@ import Testing
   private static let base = try! sets.filters(for: selection, of: device)
   private static let delay = sets.bank.delayFrames
   private static let model = try! AdaptiveModel(device, sampleRate: 48_000)
-  private static let ears = try! model.target(selection, base: base, delayFrames: delay, strength: 1)!.ears!
+  private static let ears = try! model.target(
+    FeedSetting(selection, adaptation: 1), whole: base, delayFrames: delay)!.ears!
 
   /// A unit vector of the device frame. Azimuth in degrees, left positive.
   private static func direction(_ azimuth: Double, elevation: Double = 0) -> SIMD3<Double> {
@@ -168,7 +169,8 @@ import Testing
       repeating: [[Float]](repeating: [Float](repeating: 0, count: taps), count: 4), count: 2)
     for ear in 0..<2 { for m in 0..<4 { delta[ear][m][20] = 0.25 } }
     let base = FilterSet(coefficients: delta)
-    let ears = try model.target(Self.selection, base: base, delayFrames: 20, strength: 1)!.ears!
+    let ears = try model.target(
+      FeedSetting(Self.selection, adaptation: 1), whole: base, delayFrames: 20)!.ears!
     var noise = SeededNoise(seed: 7)
     let direction = Self.direction(-50)
     let sound = PlaneWaveSound(sampleRate: Double(sampleRate), positions: Self.positions).samples(
@@ -256,7 +258,7 @@ import Testing
       engine.start(with: Self.base)
       let adaptive = AdaptiveStereo(engine)
       let target = try Self.model.target(
-        Self.selection, base: Self.base, delayFrames: Self.delay, strength: 1)
+        FeedSetting(Self.selection, adaptation: 1), whole: Self.base, delayFrames: Self.delay)
       adaptive?.start(target.map { [0: $0] } ?? [:])
       var run = OfflineRun(engine, microphones: sound)
       if let adaptive { run.afterPeriod = adaptive.work }

@@ -6,6 +6,7 @@ import FasterKernels
 import Foundation
 import Presets
 import Realtime
+import Settings
 import TestSupport
 
 // Runs 10 000 periods with changes, takes, another feed and new period lengths. Prints how often the callback allocated or
@@ -32,6 +33,8 @@ engine.prepare(period: 64)
 let longest = 480
 let input = UnsafeMutablePointer<Float>.allocate(capacity: longest)
 input.initialize(from: noise.samples(longest, amplitude: 0.5), count: longest)
+let own = UnsafeMutablePointer<Float>.allocate(capacity: 9600)
+own.initialize(from: noise.samples(9600, amplitude: 0.5), count: 9600)
 let output = UnsafeMutablePointer<Float>.allocate(capacity: 6 * longest)
 output.initialize(repeating: 0, count: 6 * longest)
 let outputs = UnsafeMutablePointer<UnsafeMutablePointer<Float>?>.allocate(capacity: 4)
@@ -109,9 +112,10 @@ print(
 let device = try PresetLibrary(folders: [repositoryFolder + "/Presets"]).device(named: "ring7")
 let base = FilterSet(
   coefficients: (0..<2).map { _ in device.microphones.map { _ in noise.samples(256, amplitude: 0.001) } })
-let target = try AdaptiveModel(device, sampleRate: 48_000).target(
-  Selection(dataSource: "Front", polarPattern: .stereo, inputOrientation: .portrait), base: base,
-  delayFrames: 64, strength: 1)
+var followed = FeedSetting(
+  Selection(dataSource: "Front", polarPattern: .stereo, inputOrientation: .portrait), adaptation: 1, wind: 1)
+followed.room = Decibels(-12)
+let target = try AdaptiveModel(device, sampleRate: 48_000).target(followed, whole: base, delayFrames: 64)
 let adapting = Engine(
   microphones: device.microphones.count, taps: 256, sampleRate: 48_000, instructionSet: set, adapts: true)
 adapting.start(with: base)
@@ -120,8 +124,10 @@ let adaptive = AdaptiveStereo(adapting)!
 adaptive.start([0: target!])
 var worker = 0
 for n in 0..<3000 {
-  // Bursts, so that talkers come and go.
-  inputs.update(repeating: n / 200 % 3 == 0 ? UnsafePointer(output) : UnsafePointer(input), count: 7)
+  // Bursts, so that talkers come and go; then noise of each microphone's own, as wind is.
+  for m in 0..<7 {
+    inputs[m] = UnsafePointer(n / 200 % 3 == 0 ? output : n / 200 % 3 == 1 ? input : own + 64 * (n % 20 + m * 20))
+  }
   adapting.process(
     Period(frames: 64, inputs: UnsafePointer(inputs), left: output + longest, right: output + 2 * longest))
   if n >= 500 { count_begin() }
@@ -130,4 +136,5 @@ for n in 0..<3000 {
   _ = adapting.drainReports()
 }
 print(
-  "worker \(worker) talkers \(adaptive.talkers?.count ?? -1) adapting \(adaptive.state == .adapting ? 1 : 0)")
+  "worker \(worker) talkers \(adaptive.talkers?.count ?? -1) adapting \(adaptive.state == .adapting ? 1 : 0) "
+    + "wind \(adaptive.presentWind == nil ? 0 : 1)")

@@ -181,7 +181,7 @@ import Testing
     ]
     let numbers = [
       MIDIMap.Target.setting(.gain), .lookAzimuth, .lookElevation, .setting(.roll), .setting(.yaw),
-      .setting(.adapt), .setting(.wind),
+      .setting(.adapt), .setting(.wind), .setting(.room), .setting(.talkers),
     ]
     for target in MIDIMap.Target.allCases where !numbers.contains(target) {
       let answer = Self.found(press, target)

@@ -7,8 +7,8 @@ public enum AnswerSamples {
     "controller":"camera","dataSource":"Front","designing":[60,0],"device":"pair",\#
     "droppedPackets":6,"dspLoad":12.25,"fallback":{"missing":[{"fault":"invalid","name":"right"}],\#
     "obstacle":"the disk is full","without":["right"]},\#
-    "feeds":[{"dataSource":"Front","follow":["look"],"gainDB":-6,"highPassHz":80,"inputOrientation":"portrait","isHeard":false,"look":[60,0],"muted":true,"name":"anna",\#
-    "obstacle":"there is no port","outputs":[{"name":"anna","peakDB":-12,"rmsDB":-24}],"polarPattern":"cardioid","roll":20,"weak":"it hears behind","wind":1,"yaw":-15}],"follow":["roll","yaw"],"format":1,"gainDB":-3.5,"highPassHz":80,"input":{"name":"Two microphones",\#
+    "feeds":[{"dataSource":"Front","follow":["look"],"frame":"0,90","gainDB":-6,"highPassHz":80,"inputOrientation":"portrait","isHeard":false,"look":[60,0],"muted":true,"name":"anna",\#
+    "obstacle":"there is no port","outputs":[{"name":"anna","peakDB":-12,"rmsDB":-24}],"polarPattern":"cardioid","roll":20,"weak":"it hears behind","wind":1,"yaw":-15}],"follow":["roll","yaw"],"format":1,"frame":"30,60","gainDB":-3.5,"highPassHz":80,"input":{"name":"Two microphones",\#
     "portType":"usbAudio","uid":"pair"},"inputChannels":2,"inputOrientation":"landscapeLeft",\#
     "lastTake":{"endedBecause":"the JACK server ended","fault":"64 frames are silence","frames":480,\#
     "path":"/takes/b.wav"},"latencyFrames":64,"layout":{"left":"top","right":"bottom"\#
@@ -18,14 +18,14 @@ public enum AnswerSamples {
     "peakDB":-12,"rmsDB":-31}]},"listening":"left","look":[-30.5,10],"microphones":2,"midi":{"bank":"evening","channel":3,"controllers":2,"programs":["pair","phone5"],\#
     "sources":["keys:out"]},"muted":true,"mutedMicrophones":["right"],\#
     "output":{"choice":"speaker","portType":"builtInSpeaker","ports":["system:playback_1",\#
-    "system:playback_2"]},"period":64,"playback":{"channels":2,"frames":4800,"framesPlayed":1200,\#
+    "system:playback_2"]},"part":"talkers","period":64,"playback":{"channels":2,"frames":4800,"framesPlayed":1200,\#
     "missedFrames":7,"playing":"/takes/d.wav"},"polarPattern":"stereo","preferred":{"dataSource":"Back",\#
     "inputOrientation":"portrait","look":[60,0],"polarPattern":"cardioid","roll":30,"yaw":-20},"preparedFallbacks":["left"],"preset":"pair",\#
-    "rejectedSamples":3,"roll":40,"sampleRate":48000,"server":"stalled","silence":"the outputs are muted; pinna set --mute off","state":"recording","take":{"channels":2,\#
+    "rejectedSamples":3,"roll":40,"roomDB":-12,"sampleRate":48000,"server":"stalled","silence":"the outputs are muted; pinna set --mute off","state":"recording","take":{"channels":2,\#
     "fault":"the disk is full","feeds":["main","anna"],"frames":960,"length":10800,"loss":"/takes was removed","markers":2,"path":"/takes/a.wav","raw":true,\#
     "secondsLeft":90,"title":"Second verse"},\#
     "talkers":[{"azimuth":35.2,"confidence":0.75,"elevation":-10.4,"identity":1,"isActive":true,"levelDB":-31.6},{"azimuth":-60,"confidence":0,"elevation":0,"identity":3,"isActive":false,"levelDB":-40}],\#
-    "talkersText":"preparing","tracker":{"pitch":4.5,"roll":-2,"secondsAgo":0.25,"yaw":12},"unpreparedPeriods":5,"warnings":["no microphone is connected",\#
+    "talkersDB":-3,"talkersText":"preparing","tracker":{"pitch":4.5,"roll":-2,"secondsAgo":0.25,"yaw":12},"unpreparedPeriods":5,"warnings":["no microphone is connected",\#
     "the disk is slow"],"weak":"it is omnidirectional below 200 Hz","wind":0.5,"windText":"-32 dBFS at top; 14 dB taken out","xruns":1,"yaw":50}
     """#
   /// A status without any optional key.
@@ -59,7 +59,7 @@ public enum AnswerSamples {
     """#
   /// A change to stereo that is kept for later.
   public static let keptChange = #"""
-    {"adaptation":0.5,"dataSource":"Front","follow":["look"],"gainDB":6,"highPassHz":40.5,"input":"pair","inputChannels":2,"inputOrientation":"portrait",\#
+    {"adaptation":0.5,"dataSource":"Front","follow":["look"],"frame":"0,90","gainDB":6,"highPassHz":40.5,"input":"pair","inputChannels":2,"inputOrientation":"portrait",\#
     "kept":"the session camera controls the route; this is set when it ends","layout":{"left":"right",\#
     "right":"left","sides":{"left":"+x, microphone left","right":"-x, microphone right"}},"listening":"left","look":[60,0],"muted":true,"polarPattern":"stereo","preset":"pair","roll":30,"weak":"it is omnidirectional below 200 Hz","yaw":-15}
     """#

@@ -36,7 +36,7 @@ import Testing
   @Test("the worker of stereo that follows the sound allocates nothing once it runs")
   func worker() throws {
     let counts = try count([])
-    #expect(counts["worker"] == 0 && counts["adapting"] == 1, "\(counts)")
+    #expect(counts["worker"] == 0 && counts["adapting"] == 1 && counts["wind"] == 1, "\(counts)")
   }
 
   @Test("the counter finds ten planted allocations")

@@ -29,7 +29,9 @@ extension FeedSetting {
     var text = ""
     if gain.value != 0 { text += String(format: ", %+g dB", gain.value) }
     if let corner = highPass.frequency { text += String(format: ", high-pass %g Hz", corner.value) }
-    if adaptation > 0, selection.polarPattern == .stereo { text += String(format: ", adapting %g", adaptation) }
+    if adaptation > 0, selection.polarPattern == .stereo {
+      text += String(format: ", adapting %g", adaptation)
+    }
     if wind > 0 { text += String(format: ", without wind %g", wind) }
     return muted ? text + ", muted" : text
   }

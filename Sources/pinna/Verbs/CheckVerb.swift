@@ -20,7 +20,7 @@ extension Verb {
       Option(
         "--look", "AZ[,EL]|off",
         "check a mono pattern that looks there, in degrees as for set (default: the preset's)"),
-      lookPatternOption, lookSourceOption, adaptOption,
+      lookPatternOption, lookSourceOption, settingOptions([.adapt], " (default: off)")[0],
       Option("--live", nil, "check the running Pinna; its microphones must not be connected"), nameOption,
       Option("--server", "NAME", "JACK server of --live and --play (default: the default one)"),
       Option("--play", nil, "then play the result on the system's playback ports"),

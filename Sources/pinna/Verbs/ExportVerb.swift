@@ -54,6 +54,12 @@ extension Verb {
     let destination = try format.program.map { _ throws(Failure) in try folder.absolutePath }
     let (preset, plain) = try arguments.presetAndDevice(in: PresetLibrary.standard)
     preset.complainOfPose()
+    if let feed = ([preset.main] + preset.others).first(where: { !$0.isWhole }) {
+      throw Failure(
+        .usage,
+        "\(feed.name) of the preset \(preset.name) plays a part of the sound, which its filters follow; exported filters "
+          + "are fixed: set part to whole, and room and talkers to 0")
+    }
     let device = try arguments.withHRTF(plain)
     guard format != .wireplumber || device.hardware?.isRecognisable == true else {
       throw Failure(

@@ -40,14 +40,16 @@ struct LastRun {
     }
   }
 
-  /// The setting to begin with: that of --preset or --device, or with --resume that of the last run; with --adapt.
+  /// The setting to begin with: that of --preset or --device, or with --resume that of the last run; with options that make filters follow the sound.
   func setting(in library: PresetLibrary) throws -> Setting {
-    var setting = try withoutAdaptation(in: library)
-    if let strength = arguments["--adapt"] { try setting.apply([Change(.adapt, strength)]) }
+    var setting = try withoutOptions(in: library)
+    try setting.apply(
+      SettingKey.following.compactMap { key in try arguments["--" + key.rawValue].map { try Change(key, $0) }
+      })
     return setting
   }
 
-  private func withoutAdaptation(in library: PresetLibrary) throws -> Setting {
+  private func withoutOptions(in library: PresetLibrary) throws -> Setting {
     if arguments.has("--resume"), let last = memory?.setting {
       do { return try last.setting(in: library) } catch {
         Tool.complain("the last setting, preset \(last.preset), cannot be used: \(error)")

@@ -140,9 +140,9 @@ extension Verb {
       return feed
     }
     let plays = feeds.flatMap { [$0.play] + $0.changes.map(\.play) }
-    let follows = plays.contains { $0.adaptation > 0 && $0.selection.polarPattern == .stereo }
+    let follows = plays.contains(where: \.followsDirections)
     let model =
-      follows || plays.contains { $0.wind > 0 }
+      plays.contains(where: \.followsSound)
       ? try AdaptiveModel(device, sampleRate: rate, findsDirections: follows) : nil
     if !fallbacks.isEmpty {
       Tool.complain("this take was recorded with microphones missing; its fallback filters are repeated")

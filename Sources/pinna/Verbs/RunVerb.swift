@@ -18,7 +18,7 @@ extension Verb {
     summary: "run the processor as a JACK client, in the foreground",
     options: [
       Option("--preset", "NAME", "initial preset (default: phone5)"), deviceOption,
-      adaptOption,
+    ] + followingOptions(talkers: "find out who speaks where, also where nothing adapts") + [
       Option("--name", "NAME", "the JACK client's name (default: pinna)"),
       Option("--server", "NAME", "the JACK server (default: the default one)"),
       Option("--wait", "SECONDS", "how long to wait for a server (default: 0)"),
@@ -52,7 +52,6 @@ extension Verb {
       Option(
         "--pose-axes", "ANGLES",
         "which angles of head trackers count as yaw, pitch and roll: -yaw,pitch,roll mirrors yaw"),
-      Option("--talkers", nil, "find out who speaks where, also where nothing adapts; see: pinna talkers"),
       Option("--radians", nil, "head trackers send angles in radians, not degrees"),
       Option(
         "--web", "PORT",

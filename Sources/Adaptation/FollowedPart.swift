@@ -1,0 +1,66 @@
+import Glibc
+
+/// How loud a feed plays who speaks, and the rest: the room. Both add up to the whole.
+public struct FollowedPart: Sendable {
+  /// Linear gains.
+  public var talkers: Double
+  public var room: Double
+  /// The talkers that count; the others belong to the room.
+  public var picked: Picked
+  /// From which azimuths they may come; nil for all.
+  public var frame: Frame?
+
+  public enum Picked: Sendable {
+    case everybody
+    /// Of an identity.
+    case one(Int)
+    /// Whoever is at a place: a unit vector of the device frame.
+    case at(SIMD3<Double>)
+  }
+
+  /// A range of azimuths.
+  public struct Frame: Sendable {
+    /// Unit vectors of the device frame: its middle, and what azimuths turn around.
+    let centre: SIMD3<Double>
+    let up: SIMD3<Double>
+    /// Of half its width.
+    let cosine: Double
+
+    public init(centre: SIMD3<Double>, up: SIMD3<Double>, width degrees: Double) {
+      (self.centre, self.up) = (centre, up)
+      cosine = degrees >= 360 ? -2 : cos(degrees * .pi / 360)
+    }
+
+    func contains(_ direction: SIMD3<Double>) -> Bool {
+      func flat(_ v: SIMD3<Double>) -> SIMD3<Double> { v - v.dot(up) * up }
+      let (a, b) = (flat(centre), flat(direction))
+      let lengths = (a.dot(a) * b.dot(b)).squareRoot()
+      return lengths > 1e-9 && a.dot(b) / lengths >= cosine
+    }
+  }
+
+  public init(talkers: Double, room: Double, picked: Picked = .everybody, frame: Frame? = nil) {
+    (self.talkers, self.room, self.picked, self.frame) = (talkers, room, picked, frame)
+  }
+
+  /// Within this angle of a talker or a place, sound is its own: cosine.
+  static let near = cos(20 * Double.pi / 180)
+
+  /// Whether sound from a direction is part of `talkers`.
+  func takes(_ direction: SIMD3<Double>, _ known: Talkers?) -> Bool {
+    if let frame, !frame.contains(direction) { return false }
+    switch picked {
+    case .everybody: return true
+    case .at(let place): return place.dot(direction) > Self.near
+    case .one(let identity):
+      guard let known else { return false }
+      // The nearest talker has it.
+      var (best, nearest) = (0, Self.near)
+      for n in known.indices {
+        guard let talker = known[n], talker.direction.dot(direction) > nearest else { continue }
+        (best, nearest) = (talker.identity, talker.direction.dot(direction))
+      }
+      return best == identity
+    }
+  }
+}
