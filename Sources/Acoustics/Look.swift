@@ -39,6 +39,13 @@ public struct Look: Hashable, Sendable {
     return Look(azimuth: Angle.turned(azimuth + left), elevation: elevation)!
   }
 
+  /// The angle between both in degrees.
+  public func angle(to other: Look) -> Double {
+    let (a, b) = (Angle.degrees(elevation).radians, Angle.degrees(other.elevation).radians)
+    let apart = Angle.degrees(azimuth - other.azimuth).radians
+    return Angle(radians: acos(max(-1, min(1, sin(a) * sin(b) + cos(a) * cos(b) * cos(apart))))).degrees
+  }
+
   /// "60", or "60,-10".
   public var word: String {
     (elevation == 0 ? [azimuth] : [azimuth, elevation]).map(\.plain).joined(separator: ",")

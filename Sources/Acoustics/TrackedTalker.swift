@@ -1,6 +1,6 @@
 /// Somebody, or something, that sounds from one direction.
 public struct TrackedTalker: Hashable, Sendable {
-  /// Lasts while it sounds, and for 5 s after; 1 for the first.
+  /// That of whoever was heard there first; 1 for the first.
   public let identity: Int
   /// Unit vector of the device frame.
   public var direction: SIMD3<Double>
@@ -19,4 +19,14 @@ public struct TrackedTalker: Hashable, Sendable {
     (self.identity, self.direction, self.level) = (identity, direction, level)
     (self.confidence, self.silence) = (confidence, silence)
   }
+}
+
+/// That a talker begins to sound, has moved, or has ceased.
+public struct TalkerChange: Hashable, Sendable {
+  /// On the clock of what was heard.
+  public let frame: Int
+  /// As it is then; if it has ceased (`isActive` is false), as it was on average since it began.
+  public let talker: TrackedTalker
+
+  public init(frame: Int, talker: TrackedTalker) { (self.frame, self.talker) = (frame, talker) }
 }

@@ -27,18 +27,12 @@ public final class AdaptiveModel: Sendable {
   /// - Throws: an `Unsupported` for an array that is too large or too small; a `DesignError` if the array's responses or
   ///   the HRTF cannot be had.
   public init(_ device: Device, sampleRate: Int, findsDirections: Bool = true) throws {
-    let count = device.microphones.count
-    guard count > 1 else { throw Unsupported("the sound of one microphone cannot be followed") }
-    guard !findsDirections || count <= Self.mostMicrophones else {
-      throw Unsupported(
-        "the sound of 2 to \(Self.mostMicrophones) microphones can be followed; \(device.name) has "
-          + "\(count)")
+    guard device.microphones.count > 1 else {
+      throw Unsupported("the sound of one microphone cannot be followed")
     }
+    if findsDirections { try Self.check(device) }
     self.device = device
-    let known = try manifold(for: device)
-    let model: any ArrayManifold =
-      device.deviations.allSatisfy { $0 == .none }
-      ? known : DeviatingManifold(known, deviations: device.deviations)
+    let model = try Self.manifold(of: device)
     wind = WindTable(model, sampleRate: sampleRate)
     directions =
       findsDirections
@@ -46,6 +40,22 @@ public final class AdaptiveModel: Sendable {
         ArrayTable(model, sampleRate: sampleRate),
         try HRTF(path: device.hrtf ?? HRTF.defaultPath, parameters: device.design.head)
       ) : nil
+  }
+
+  /// - Throws: an `Unsupported` for an array that is too large for directions.
+  static func check(_ device: Device) throws(Unsupported) {
+    guard (2...Self.mostMicrophones).contains(device.microphones.count) else {
+      throw Unsupported(
+        "the sound of 2 to \(Self.mostMicrophones) microphones can be followed; \(device.name) has "
+          + "\(device.microphones.count)")
+    }
+  }
+
+  /// With the microphones' deviations.
+  static func manifold(of device: Device) throws -> any ArrayManifold {
+    let model = try Manifolds.manifold(for: device)
+    return device.deviations.allSatisfy { $0 == .none }
+      ? model : DeviatingManifold(model, deviations: device.deviations)
   }
 
   /// What a feed follows the sound with.

@@ -82,13 +82,14 @@ public final class AdaptiveStereo: @unchecked Sendable {
   /// By feed.
   private let removedWind = Locked<[Int: Double]>([:])
   private var spectra: MicrophoneSpectra?
-  private var hops = 0
   private var finder: DirectionFinder?
   private var wind: WindAnalysis?
   private var tracker: TalkerTracker?
   private var corrected: CorrectedFilters?
+  private let listing = TalkerListing()
   /// Of the listener whom talkers are near the horizon for.
   private var up = SIMD3<Double>()
+  private var hasHeight = true
   private var block: [AlignedMemory] = []
   /// Updates in which nothing was asked for.
   private var updatesAtRest = 0
@@ -154,6 +155,16 @@ public final class AdaptiveStereo: @unchecked Sendable {
     }
   }
 
+  /// Lists who speaks where from a frame of the engine's clock on, also a past one; nil for no more.
+  ///
+  /// Thread: any.
+  package func listTalkers(from clock: Int?) { listing.begin(at: clock) }
+
+  /// Who has begun, moved or ceased since the last call, as `listTalkers` asks for.
+  ///
+  /// Thread: any.
+  package func takeTalkers() -> [TalkerChange] { listing.take() }
+
   /// Reads what the callback has received since the last call, and delivers the newest filters.
   ///
   /// Thread: worker.
@@ -169,13 +180,17 @@ public final class AdaptiveStereo: @unchecked Sendable {
       for (m, memory) in block.enumerated() { pointers[m] = memory.floats }
       let targets = UnsafePointer(pointers.baseAddress!)
       while true {
-        let (frames, lost) = stream.read(into: targets, atMost: spectra.framesToHop)
+        let (frames, lost, clock) = stream.read(into: targets, atMost: spectra.framesToHop)
         if lost > 0 { reset() }
         guard frames > 0 else { break }
         read += frames
+        let late = align(spectra, frames, at: clock)
+        guard late < frames else { continue }
+        for (m, memory) in block.enumerated() { pointers[m] = memory.floats + late }
         let step = targets.withMemoryRebound(to: UnsafePointer<Float>.self, capacity: block.count) {
-          take($0, frames, spectra)
+          take($0, frames - late, spectra)
         }
+        for (m, memory) in block.enumerated() { pointers[m] = memory.floats }
         switch step {
         case .none: continue
         case .silence: corrected?.reset()
@@ -183,7 +198,13 @@ public final class AdaptiveStereo: @unchecked Sendable {
         }
         // The responses are those of all microphones.
         if let finder {
-          if hasMuted { tracker?.reset() } else { tracker?.take(step, of: finder) }
+          if hasMuted {
+            tracker?.reset()
+            listing.reset()
+          } else {
+            tracker?.take(step, of: finder)
+            listing.take(step, of: finder) { makeTracker(finder) }
+          }
         }
         updates += 1
         fade()
@@ -203,6 +224,23 @@ public final class AdaptiveStereo: @unchecked Sendable {
     if read > 0 { stream.finished(frames: read) }
   }
 
+  /// Lets the analysis begin where one of a take does that begins where periods do, or later by whole periods.
+  ///
+  /// Thread: worker.
+  /// - Returns: how many of the frames come before.
+  private func align(_ spectra: MicrophoneSpectra, _ frames: Int, at clock: Int) -> Int {
+    guard clock != spectra.clock else { return 0 }
+    let period = spectra.grid.hop * max(DirectionFinder.hopsPerUpdate, wind?.hopsPerUpdate ?? 0)
+    let late = (period - clock % period) % period
+    if late < frames { reset(at: clock + late) }
+    return min(late, frames)
+  }
+
+  /// Thread: worker.
+  private func makeTracker(_ finder: DirectionFinder) -> TalkerTracker {
+    TalkerTracker(finder, plane: hasHeight ? nil : up)
+  }
+
   /// Takes frames, at most `framesToHop`.
   ///
   /// Thread: worker.
@@ -214,12 +252,11 @@ public final class AdaptiveStereo: @unchecked Sendable {
     if found == nil { _ = spectra.append(block, count: frames) }
     guard isHop else { return .none }
     if found == .silence || (found == nil && spectra.isSilent) {
-      hops = 0
       if found == nil { spectra.reset() }
       wind?.reset()
       return .silence
     }
-    hops += 1
+    let hops = spectra.clock / spectra.grid.hop
     if let wind {
       wind.append(spectra)
       if hops % wind.hopsPerUpdate == 0 { wind.update() }
@@ -249,12 +286,12 @@ public final class AdaptiveStereo: @unchecked Sendable {
   /// Forgets the sound so far.
   ///
   /// Thread: worker.
-  private func reset() {
-    hops = 0
-    spectra?.reset()
-    finder?.reset()
+  /// - Parameter clock: of the next frame; nil if time goes on.
+  private func reset(at clock: Int? = nil) {
+    if let finder { finder.reset(at: clock) } else { spectra?.reset(at: clock) }
     wind?.reset()
     corrected?.reset()
+    listing.reset()
   }
 
   /// Thread: worker.
@@ -269,6 +306,7 @@ public final class AdaptiveStereo: @unchecked Sendable {
     let inOrder = new.sorted { $0.key < $1.key }.map(\.value)
     let first = inOrder.first { $0.array != nil }
     let table = inOrder.lazy.compactMap { $0.wind?.table }.first
+    hasHeight = first?.hasHeight ?? hasHeight
     if spectra == nil || finder?.array !== first?.array || wind?.table !== table { listen(first, table) }
     if let first, first.up != up {
       finder?.prefer(horizonOf: first.up)
@@ -282,6 +320,7 @@ public final class AdaptiveStereo: @unchecked Sendable {
         corrected?.use(target, feed: number)
       }
     }
+    finder?.findsAll = corrected?.feeds.values.contains { $0.ears != nil || $0.part != nil } ?? false
   }
 
   /// Listens to an array, for directions, for wind, or for both.
@@ -291,15 +330,15 @@ public final class AdaptiveStereo: @unchecked Sendable {
     if finder?.array !== first?.array {
       let finder = first.flatMap { target in target.array.map { DirectionFinder($0, up: target.up) } }
       self.finder = finder
-      tracker = finder.map { TalkerTracker($0, plane: first!.hasHeight ? nil : first!.up) }
       up = first?.up ?? up
+      tracker = finder.map(makeTracker)
+      if let finder { listing.prepare(finder) }
       told.withLock { $0 = nil }
     }
     if wind?.table !== table { wind = table.map(WindAnalysis.init) }
     guard let grid = first?.array?.grid ?? table?.grid else { return }
     let isRunning = spectra != nil
     spectra = finder?.spectra ?? MicrophoneSpectra(grid, microphones: engine.microphones)
-    hops = 0
     corrected = CorrectedFilters(
       grid, microphones: engine.microphones, finder: finder, wind: wind, taps: engine.taps)
     for memory in block { memory.free() }

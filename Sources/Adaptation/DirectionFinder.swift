@@ -31,6 +31,10 @@ package final class DirectionFinder: @unchecked Sendable {
   static let hopsPerUpdate = 2
   /// Elevation in degrees at which a direction counts e times less, in terms of likelihood.
   private static let widestElevation = 40.0
+  /// By how much reverberation falls, in decibels per second: T60 of half a second.
+  private static let reverberation = 120.0
+  /// A band this much softer than the loudest one says nothing; that one is forgotten with a time constant in seconds.
+  private static let (range, deafness) = (Float(1e-3), 0.5)
 
   /// Of the histogram's peaks: how many there are at most; the cosine of the angle between them; the smallest, beside the
   /// largest, and beside what diffuse sound gives every direction.
@@ -42,8 +46,6 @@ package final class DirectionFinder: @unchecked Sendable {
   private let grid: AnalysisGrid
   private let microphones: Int
   let spectra: MicrophoneSpectra
-  /// Transforms since the start.
-  private var hops = 0
   /// `[bin][microphones²]` as `HermitianMatrix.quadratic` says.
   let covariance: AlignedMemory
   /// Of the band: product over its points of 1.03 minus the relative steered power.
@@ -57,14 +59,29 @@ package final class DirectionFinder: @unchecked Sendable {
   /// The direction of each band, and how well it explains the band.
   package private(set) var directions: [Int]
   private(set) var weights: [Float]
-  /// Of each band, the direction without regard to where sound came from before; the power at the microphones; and the
-  /// part of it, 0…1, that comes from there.
-  package private(set) var momentary: [Int]
-  package private(set) var powers: [Float]
-  package private(set) var directness: [Float]
+  /// What has just become louder than reverberation would be, a band each: from which direction of the search, without
+  /// regard to where sound came from before, and how much that says.
+  package struct Onset {
+    package let place: Int32
+    package let evidence: Float
+    package var direction: Int { Int(place) }
+  }
+  package private(set) var onsets: [Onset] = []
+  /// One for each band: no grid has more.
+  static let mostOnsets = 128
+  /// Of each band, the power at the microphones, and that which reverberation has at most.
+  private var powers: [Float]
+  private var reverberant: [Float]
+  private var loudest: Float = 0
+  /// Whether `directions` are found as well, which costs many times as much.
+  package var findsAll = true
   /// Of all sound of the last 10 ms, in decibels of full scale (RMS of one microphone).
   package private(set) var level = -Double.infinity
   private let levelScale: Double
+  /// Frames so far. Directions are found at multiples of two hops, so that what is found does not depend on when it began.
+  package var clock: Int { spectra.clock }
+  /// Of each band, its first point in the tables.
+  private let firstPoints: [Int]
 
   /// - Parameter up: a unit vector of the device frame, which the horizon lies across.
   package init(_ array: ArrayTable, up: SIMD3<Double>) {
@@ -82,9 +99,10 @@ package final class DirectionFinder: @unchecked Sendable {
     histogram = AlignedMemory(count: array.stride)
     directions = [Int](repeating: 0, count: grid.bands)
     weights = [Float](repeating: 0, count: grid.bands)
-    momentary = [Int](repeating: 0, count: grid.bands)
     powers = [Float](repeating: 0, count: grid.bands)
-    directness = [Float](repeating: 0, count: grid.bands)
+    reverberant = [Float](repeating: 0, count: grid.bands)
+    onsets.reserveCapacity(grid.bands)
+    firstPoints = array.grid.points.indices.map { array.grid.points[..<$0].reduce(0) { $0 + $1.count } }
     peaks.reserveCapacity(Self.mostPeaks)
     prefer(horizonOf: up)
     reset()
@@ -103,9 +121,11 @@ package final class DirectionFinder: @unchecked Sendable {
   }
 
   /// Forgets everything: the next sound follows silence.
-  package func reset() {
-    hops = 0
-    spectra.reset()
+  /// - Parameter clock: of the next frame, a multiple of two hops; nil if time goes on.
+  package func reset(at clock: Int? = nil) {
+    spectra.reset(at: clock)
+    loudest = 0
+    for band in reverberant.indices { reverberant[band] = 0 }
     peaks.removeAll(keepingCapacity: true)
     covariance.floats.update(repeating: 0, count: grid.bins.count * microphones * microphones)
     histogram.floats.update(repeating: 1 / Float(array.directions.count), count: array.directions.count)
@@ -113,10 +133,10 @@ package final class DirectionFinder: @unchecked Sendable {
   }
 
   package var hop: Int { grid.hop }
+  package var sampleRate: Double { Double(grid.sampleRate) }
   /// From some directions to the next.
-  package var secondsPerUpdate: Double {
-    Double(Self.hopsPerUpdate * grid.hop) / Double(grid.sampleRate)
-  }
+  package var framesPerUpdate: Int { Self.hopsPerUpdate * grid.hop }
+  package var secondsPerUpdate: Double { Double(framesPerUpdate) / Double(grid.sampleRate) }
   /// The most frames that `append` takes.
   package var framesToHop: Int { spectra.framesToHop }
 
@@ -131,22 +151,25 @@ package final class DirectionFinder: @unchecked Sendable {
       return .silence
     }
     level = 10 * log10(Double(power) * levelScale)
-    hops += 1
-    guard hops % Self.hopsPerUpdate == 0 else { return .none }
+    guard clock / grid.hop % Self.hopsPerUpdate == 0 else { return .none }
     search()
     return .directions
   }
 
   /// The same for arrays, offline.
-  package func append(_ block: [[Float]]) -> Step {
-    withUnsafeTemporaryAllocation(of: Float.self, capacity: block.count * block[0].count) { samples in
+  /// - Parameter range: the frames of the block; nil for all.
+  package func append(_ block: [[Float]], _ range: Range<Int>? = nil) -> Step {
+    let range = range ?? block[0].indices
+    return withUnsafeTemporaryAllocation(of: Float.self, capacity: block.count * range.count) { samples in
       withUnsafeTemporaryAllocation(of: UnsafePointer<Float>.self, capacity: block.count) { pointers in
         for (m, channel) in block.enumerated() {
-          let start = samples.baseAddress! + m * channel.count
-          start.initialize(from: channel, count: channel.count)
+          let start = samples.baseAddress! + m * range.count
+          channel.withUnsafeBufferPointer {
+            start.initialize(from: $0.baseAddress! + range.lowerBound, count: range.count)
+          }
           pointers[m] = UnsafePointer(start)
         }
-        return append(UnsafePointer(pointers.baseAddress!), count: block[0].count)
+        return append(UnsafePointer(pointers.baseAddress!), count: range.count)
       }
     }
   }
@@ -176,54 +199,32 @@ package final class DirectionFinder: @unchecked Sendable {
     return power
   }
 
-  /// Chooses a direction for each band, then updates the histogram.
+  /// Finds onsets, and chooses a direction for each band.
   private func search() {
-    let (count, terms) = (array.stride, microphones * microphones)
-    let (misfit, preference) = (misfit.floats, preference.floats)
-    // Score: the product of misfits, times (histogram / mean / 10 + floor)^(−prior / evidence).
-    let scale = Float(array.directions.count) / 10
-    for d in 0..<array.directions.count {
-      let x = histogram.floats[d] * scale + Self.floor
-      // To the power of 3/8.
-      let root = x.squareRoot().squareRoot()
-      preference[d] = horizon.floats[d] / (root * root.squareRoot())
-    }
-    var point = 0
+    if findsAll { prepare() }
+    hear()
+    let fall = Float(pow(10, -Self.reverberation * secondsPerUpdate / 10))
+    loudest = max(loudest * Float(exp(-secondsPerUpdate / Self.deafness)), powers.max() ?? 0)
+    onsets.removeAll(keepingCapacity: true)
     var sum: Float = 1e-20
     for band in 0..<grid.bands {
-      for d in 0..<count { misfit[d] = 1 }
-      var energy: Float = 0
-      for bin in grid.points[band] {
-        let c = covariance.floats + (bin - grid.bins.lowerBound) * terms
-        let g = array.normaliser.floats + point * terms
-        var total: Float = 1e-20
-        for term in 0..<terms { total += g[term] * c[term] }
-        for m in 0..<microphones { energy += c[m * microphones + m] }
-        Self.steer(
-          array.steering.floats + point * terms * count, c, scale: 1 / total, terms, count, misfit)
-        point += 1
+      let power = powers[band]
+      let expected = reverberant[band] * fall
+      reverberant[band] = max(expected, power)
+      let isOnset = power > Self.range * loudest && power > 1.5 * expected
+      guard isOnset || findsAll else { continue }
+      measure(band)
+      if isOnset {
+        let (direction, directness) = momentary(band)
+        let evidence = directness * directness * directness * (1 - 1.5 * expected / power)
+        onsets.append(Onset(place: Int32(direction), evidence: evidence / Float(grid.bands)))
       }
-      var best = 0
-      var nearest = 0
-      var (lowest, least, plain): (Float, Float, Float) = (.infinity, .infinity, .infinity)
-      for d in 0..<array.directions.count {
-        least = min(least, misfit[d])
-        let score = misfit[d] * preference[d]
-        if score < lowest { (lowest, best) = (score, d) }
-        let unbiased = misfit[d] * horizon.floats[d]
-        if unbiased < plain { (plain, nearest) = (unbiased, d) }
+      if findsAll {
+        choose(band)
+        sum += weights[band]
       }
-      directions[band] = best
-      momentary[band] = nearest
-      powers[band] = energy
-      // The relative steered power, of which diffuse sound gives every direction a part.
-      let steered = Self.fullSteering - pow(max(0, misfit[nearest]), 1 / Float(grid.points[band].count))
-      directness[band] = max(0, steered - (1 - steered) / Float(microphones - 1))
-      // By rounding, a product may lie beside its range.
-      let evidence = least > 0 ? max(0, -log(least) / Float(grid.points[band].count)) : 0
-      weights[band] = energy * evidence * evidence
-      sum += weights[band]
     }
+    guard findsAll else { return }
     let keep = grid.forgetting(Self.longTime, hops: Self.hopsPerUpdate)
     for d in 0..<array.directions.count { histogram.floats[d] *= keep }
     for band in 0..<grid.bands {
@@ -231,6 +232,76 @@ package final class DirectionFinder: @unchecked Sendable {
       for (d, share) in array.neighbours[directions[band]] { histogram.floats[d] += weight * share }
     }
     findPeaks()
+  }
+
+  /// Computes the bands' powers.
+  private func hear() {
+    let terms = microphones * microphones
+    for band in 0..<grid.bands {
+      var energy: Float = 0
+      for bin in grid.points[band] {
+        let c = covariance.floats + (bin - grid.bins.lowerBound) * terms
+        for m in 0..<microphones { energy += c[m * microphones + m] }
+      }
+      powers[band] = energy
+    }
+  }
+
+  /// Score: the product of misfits, times (histogram / mean / 10 + floor)^(−prior / evidence).
+  private func prepare() {
+    let scale = Float(array.directions.count) / 10
+    for d in 0..<array.directions.count {
+      let x = histogram.floats[d] * scale + Self.floor
+      // To the power of 3/8.
+      let root = x.squareRoot().squareRoot()
+      preference.floats[d] = horizon.floats[d] / (root * root.squareRoot())
+    }
+  }
+
+  /// Computes a band's misfits.
+  private func measure(_ band: Int) {
+    let (count, terms) = (array.stride, microphones * microphones)
+    for d in 0..<count { misfit.floats[d] = 1 }
+    for (n, bin) in grid.points[band].enumerated() {
+      let point = firstPoints[band] + n
+      let c = covariance.floats + (bin - grid.bins.lowerBound) * terms
+      let g = array.normaliser.floats + point * terms
+      var total: Float = 1e-20
+      for term in 0..<terms { total += g[term] * c[term] }
+      Self.steer(
+        array.steering.floats + point * terms * count, c, scale: 1 / total, terms, count, misfit.floats)
+    }
+  }
+
+  /// Chooses the direction of a band whose misfits are known.
+  private func choose(_ band: Int) {
+    let (misfit, preference) = (misfit.floats, preference.floats)
+    var best = 0
+    var (lowest, least): (Float, Float) = (.infinity, .infinity)
+    for d in 0..<array.directions.count {
+      least = min(least, misfit[d])
+      let score = misfit[d] * preference[d]
+      if score < lowest { (lowest, best) = (score, d) }
+    }
+    directions[band] = best
+    // By rounding, a product may lie beside its range.
+    let evidence = least > 0 ? max(0, -log(least) / Float(grid.points[band].count)) : 0
+    weights[band] = powers[band] * evidence * evidence
+  }
+
+  /// Of a band whose misfits are known, the direction without regard to where sound came from before, and the part of its
+  /// power, 0…1, that comes from there.
+  private func momentary(_ band: Int) -> (direction: Int, directness: Float) {
+    let (misfit, horizon) = (misfit.floats, horizon.floats)
+    var nearest = 0
+    var plain = Float.infinity
+    for d in 0..<array.directions.count {
+      let unbiased = misfit[d] * horizon[d]
+      if unbiased < plain { (plain, nearest) = (unbiased, d) }
+    }
+    // The relative steered power, of which diffuse sound gives every direction a part.
+    let steered = Self.fullSteering - pow(max(0, misfit[nearest]), 1 / Float(grid.points[band].count))
+    return (nearest, max(0, steered - (1 - steered) / Float(microphones - 1)))
   }
 
   private func findPeaks() {

@@ -18,6 +18,8 @@ final class MicrophoneSpectra {
   private let im: AlignedMemory
   /// Frames since the last transform.
   private var filled = 0
+  /// Frames so far.
+  private(set) var clock = 0
 
   init(_ grid: AnalysisGrid, microphones: Int) {
     (self.grid, self.microphones) = (grid, microphones)
@@ -37,7 +39,9 @@ final class MicrophoneSpectra {
   }
 
   /// The next sound follows silence.
-  func reset() {
+  /// - Parameter clock: of the next frame; nil if time goes on, without the hop that has begun.
+  func reset(at clock: Int? = nil) {
+    self.clock = clock ?? self.clock - filled
     filled = 0
     frames.floats.update(repeating: 0, count: microphones * grid.length)
   }
@@ -60,6 +64,7 @@ final class MicrophoneSpectra {
       (frames.floats + m * length + length - grid.hop + filled).update(from: block[m], count: count)
     }
     filled += count
+    clock += count
     guard filled == grid.hop else { return false }
     transformFrames()
     for m in 0..<microphones {

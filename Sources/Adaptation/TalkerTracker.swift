@@ -5,32 +5,40 @@ import Numerics
 /// At most four; nil where there are fewer.
 public typealias Talkers = InlineArray<4, TrackedTalker?>
 
-/// Follows up to four talkers through the bands' momentary directions.
+/// Follows talkers through the directions of onsets.
 ///
-/// A direction counts as far as it is that of one sound (`DirectionFinder.directness`), and as far as the band has just
-/// become louder than reverberation would be: reflections come later than what they reflect, and mostly softer. What lies
-/// near a talker moves it; what lies near none begins another once it is enough.
+/// A direction counts as far as it is that of one sound, and as far as its band has just become louder than reverberation
+/// would be (`DirectionFinder.onsets`): reflections come later than what they reflect, and mostly softer. What lies near a
+/// talker moves it; what lies near none begins another once it is enough. Who was heard is remembered by place, so that
+/// what comes from there again is the same talker.
 ///
-/// - Thread: one at a time. It allocates nothing after its start.
+/// - Thread: one at a time. It allocates nothing after its start, but for `changes`.
 package final class TalkerTracker {
-  /// Seconds for which a talker that is silent keeps its identity.
+  /// Seconds for which a talker that is silent is told.
   package static let memory = 5.0
-  /// Time constants in seconds: of what is heard in all, of a talker's evidence, of its quick and slow positions.
+  /// The most places that are remembered.
+  package static let mostPlaces = 32
+  /// Time constants in seconds: of what is heard in all, of a talker's evidence, of its quick and slow positions
   private static let (recent, activity, quick, slow) = (0.5, 0.4, 0.17, 1.0)
-  /// Evidence around a direction that begins a talker, 1.4 times the most of diffuse noise; and that which keeps one. And
-  /// parts of all evidence, and of that of the strongest talker, below which it is not one.
+  /// Evidence around a direction that begins a talker, or lets one be heard again, 1.4 times the most of diffuse noise; and
+  /// that which keeps one. And parts of all evidence, and of that of the strongest talker, below which nobody begins.
   private static let (beginning, keeping, least, weakest) = (8.1e-4, 5.8e-5, 0.13, 0.05)
+  /// What the place where somebody was heard last counts for beside evidence of where it is now.
+  private static let anchor = 0.003
   /// Cosines of the angles within which evidence is a talker's, begins one, and two talkers are the same.
   private static let (near, around, same) = (cosine(22), cosine(15), cosine(14))
   /// Evidence in one moment that shows a talker to speak, and seconds without any after which it does not: pauses between
   /// words are shorter.
-  private static let (moment, pause) = (2e-4, 0.6)
+  private static let (moment, pause) = (1.5e-3, 0.6)
+  /// Seconds from the beginning of somebody's first sound until it is a talker, and from the last onset of a sound until it
+  /// ends.
+  private static let (delay, decay) = (0.2, 0.1)
+  /// Seconds of a list that are not heard, after which what is found no longer depends on what came before.
+  private static let runIn = 0.25
   /// Angles in degrees between quick and slow positions from which a talker counts as moving, in part and for sure.
   private static let moving = 3.0...8.0
-  /// By how much reverberation falls, in decibels per second: T60 of half a second.
-  private static let reverberation = 120.0
-  /// A band this much softer than the loudest one says nothing; that one is forgotten with a time constant in seconds.
-  private static let (range, deafness) = (Float(1e-3), 0.5)
+  /// Cosine of the angle by which a talker has moved when that is told.
+  private static let step = cosine(5)
 
   private struct Track {
     var talker: TrackedTalker
@@ -40,8 +48,18 @@ package final class TalkerTracker {
     /// Evidence, with the time constants `activity` and `recent`.
     var activity: Double
     var recent: Double
-    /// Seconds since there was evidence.
-    var pause = 0.0
+    /// Evidence so far.
+    var sum = 0.0
+    /// The clock when there was evidence last, and when the present sound began.
+    var last: Int
+    var start: Int
+    /// While it sounds: where it was told to be, and sums over what it sounds like.
+    var told = SIMD3<Double>.zero
+    var means = Means()
+  }
+
+  private struct Means {
+    var (count, direction, power, confidence) = (0.0, SIMD3<Double>.zero, 0.0, 0.0)
   }
 
   private let array: ArrayTable
@@ -49,15 +67,18 @@ package final class TalkerTracker {
   /// for.
   private let places: [(direction: SIMD3<Double>, nearest: Int, weight: Double)]
   private let seconds: Double
+  private let rate: Double
+  private var clock = 0
+  /// What comes before is not told, because what came before that is still heard in it.
+  private var start = Int.min
   private var tracks: [Track] = []
   private var lastIdentity = 0
   /// Evidence of the search's directions that belongs to no talker.
   private var free: [Float]
   /// All evidence.
   private var total = 0.0
-  /// Of each band, the power that reverberation has at most.
-  private var reverberant: [Float]
-  private var loudest: Float = 0
+  /// Who began, moved by 5°, or ceased, since somebody emptied it; nil if nobody wants to know.
+  package var changes: [TalkerChange]?
 
   /// - Parameter plane: for an array that cannot tell above from below, a unit vector across its plane: directions are
   ///   taken to lie in the plane, and count less the farther they are from it.
@@ -72,92 +93,112 @@ package final class TalkerTracker {
       return (flat, nearest, pow(direction.dot(flat), 4))
     }
     seconds = finder.secondsPerUpdate
+    rate = finder.sampleRate
     free = [Float](repeating: 0, count: array.directions.count)
-    reverberant = [Float](repeating: 0, count: finder.momentary.count)
-    tracks.reserveCapacity(Talkers.count + 1)
+    tracks.reserveCapacity(Self.mostPlaces + 1)
   }
 
   /// Those who sound, and those who have sounded in the last seconds; the longest known come first.
   package var talkers: Talkers {
-    Talkers { tracks.indices.contains($0) ? tracks[$0].talker : nil }
+    var most = Self.memory
+    if tracks.count > Talkers.count {
+      most = min(most, tracks.map(\.talker.silence).sorted()[Talkers.count - 1])
+    }
+    var (told, count) = (Talkers(repeating: nil), 0)
+    for track in tracks where track.talker.silence <= most && count < Talkers.count {
+      told[count] = track.talker
+      count += 1
+    }
+    return told
   }
 
   /// Forgets everybody.
   package func reset() {
+    for n in tracks.indices where tracks[n].talker.isActive { end(n) }
     tracks.removeAll(keepingCapacity: true)
+    forgetSound()
+  }
+
+  private func forgetSound() {
     for d in free.indices { free[d] = 0 }
-    for band in reverberant.indices { reverberant[band] = 0 }
-    (total, loudest) = (0, 0)
+    total = 0
   }
 
   /// Goes on by what frames have led to.
   package func take(_ step: DirectionFinder.Step, of finder: DirectionFinder) {
     switch step {
     case .none: break
-    case .silence: pass(seconds: seconds / Double(DirectionFinder.hopsPerUpdate))
-    case .directions: update(finder)
+    case .silence: pass(to: finder.clock)
+    case .directions: take(finder.onsets, level: finder.level, at: finder.clock)
     }
   }
 
   /// Time passes in which everything is silent.
-  private func pass(seconds: Double) {
+  package func pass(to clock: Int) {
+    self.clock = clock
+    forgetSound()
     for n in tracks.indices {
-      tracks[n].pause += seconds
-      tracks[n].talker.silence = tracks[n].pause
-      tracks[n].talker.confidence = 0
+      (tracks[n].activity, tracks[n].recent) = (0, 0)
+      (tracks[n].quick, tracks[n].slow) = (.zero, .zero)
+      if tracks[n].talker.isActive { end(n) }
+      tracks[n].talker.silence = max(tracks[n].talker.silence, since(tracks[n].last))
     }
-    tracks.removeAll { $0.pause > Self.memory }
   }
 
-  /// Takes the directions that the finder has just found.
-  private func update(_ finder: DirectionFinder) {
+  /// Takes the onsets up to a time.
+  package func take(_ onsets: some Sequence<DirectionFinder.Onset>, level: Double, at clock: Int) {
+    guard clock > start else { return }
+    self.clock = clock
     forget()
-    hear(finder)
+    for onset in onsets { hear(onset) }
+    judgeActivity(level: level)
     for n in tracks.indices { move(&tracks[n]) }
-    judgeActivity(level: finder.level)
     removeDoubles()
-    begin(level: finder.level)
+    begin(level: level)
   }
+
+  /// Hears what comes from `clock` on, and tells it. Call it before the first.
+  package func begin(at clock: Int) {
+    (start, changes) = (clock + Int(Self.runIn * rate), [])
+  }
+
+  private func since(_ past: Int) -> Double { Double(clock - past) / rate }
 
   /// Lets old evidence count less.
   private func forget() {
     let keep = exp(-seconds / Self.recent)
     for d in free.indices { free[d] *= Float(keep) }
     total *= keep
+    let (quick, slow, activity) = (
+      exp(-seconds / Self.quick), exp(-seconds / Self.slow), exp(-seconds / Self.activity)
+    )
     for n in tracks.indices {
-      tracks[n].quick *= exp(-seconds / Self.quick)
-      tracks[n].slow *= exp(-seconds / Self.slow)
-      tracks[n].activity *= exp(-seconds / Self.activity)
+      tracks[n].quick *= quick
+      tracks[n].slow *= slow
+      tracks[n].activity *= activity
       tracks[n].recent *= keep
-      tracks[n].pause += seconds
     }
   }
 
-  /// Gives each band's evidence to the talker that is near, or to nobody.
-  private func hear(_ finder: DirectionFinder) {
-    let fall = Float(pow(10, -Self.reverberation * seconds / 10))
-    loudest = max(loudest * Float(exp(-seconds / Self.deafness)), finder.powers.max() ?? 0)
+  /// Gives evidence to the talker that is near, or to nobody.
+  private func hear(_ onset: DirectionFinder.Onset) {
     let (recent, activity) = (1 - exp(-seconds / Self.recent), 1 - exp(-seconds / Self.activity))
-    for band in reverberant.indices {
-      let power = finder.powers[band]
-      let expected = reverberant[band] * fall
-      reverberant[band] = max(expected, power)
-      guard power > Self.range * loudest, power > 1.5 * expected else { continue }
-      let direct = finder.directness[band]
-      let (direction, nearest, weight) = places[finder.momentary[band]]
-      let evidence =
-        weight * Double(direct * direct * direct * (1 - 1.5 * expected / power)) / Double(reverberant.count)
-      total += recent * evidence
-      if let n = talker(nearest: direction), tracks[n].talker.direction.dot(direction) > Self.near {
-        tracks[n].quick += evidence * direction
-        tracks[n].slow += evidence * direction
-        tracks[n].activity += activity * evidence
-        tracks[n].recent += recent * evidence
-        if evidence > Self.moment { tracks[n].pause = 0 }
-      } else {
-        for (d, weight) in array.neighbours[nearest] {
-          free[d] += Float(recent * evidence) * weight
-        }
+    let (direction, nearest, weight) = places[onset.direction]
+    let evidence = weight * Double(onset.evidence)
+    total += recent * evidence
+    if let n = talker(nearest: direction), tracks[n].talker.direction.dot(direction) > Self.near {
+      tracks[n].quick += evidence * direction
+      tracks[n].slow += evidence * direction
+      tracks[n].activity += activity * evidence
+      tracks[n].recent += recent * evidence
+      tracks[n].sum += evidence
+      if evidence > Self.moment {
+        if since(tracks[n].last) > Self.pause { tracks[n].start = clock }
+        tracks[n].last = clock
+      }
+    } else {
+      for (d, weight) in array.neighbours[nearest] {
+        free[d] += Float(recent * evidence) * weight
       }
     }
   }
@@ -170,7 +211,7 @@ package final class TalkerTracker {
 
   /// Moves a talker to its slow position, or, as far as the quick one differs, to where that leads.
   private func move(_ track: inout Track) {
-    guard let slow = track.slow.unit else { return }
+    guard track.talker.isActive, let slow = track.slow.unit else { return }
     let quick = track.quick.unit ?? slow
     let apart = acos(max(-1, min(1, slow.dot(quick)))) * 180 / .pi
     let (low, high) = (Self.moving.lowerBound, Self.moving.upperBound)
@@ -183,14 +224,59 @@ package final class TalkerTracker {
   private func judgeActivity(level: Double) {
     let most = tracks.reduce(0) { max($0, $1.activity) }
     for n in tracks.indices {
+      let wasActive = tracks[n].talker.isActive
+      let enough = wasActive ? Self.keeping : Self.beginning
       let isActive =
-        tracks[n].activity > max(Self.keeping, Self.weakest * most) && tracks[n].pause < Self.pause
+        tracks[n].activity > max(enough, Self.weakest * most) && since(tracks[n].last) < Self.pause
+        && (wasActive || tracks[n].recent > Self.least * total)
       let confidence = total > 0 ? min(1, tracks[n].recent / total) : 0
-      tracks[n].talker.confidence = isActive ? confidence : 0
-      tracks[n].talker.silence = isActive ? 0 : max(seconds, tracks[n].pause)
-      if isActive { tracks[n].talker.level = level + 10 * log10(max(confidence, 1e-3)) }
+      if isActive {
+        tracks[n].talker.level = level + 10 * log10(max(confidence, 1e-3))
+        tracks[n].talker.confidence = confidence
+        if !wasActive {
+          tracks[n].slow += Self.anchor * tracks[n].talker.direction
+          tracks[n].quick += Self.anchor * tracks[n].talker.direction
+          begin(n, at: tracks[n].start)
+        }
+        tell(n)
+      } else {
+        if wasActive { end(n) }
+        tracks[n].talker.confidence = 0
+        tracks[n].talker.silence = max(seconds, since(tracks[n].last))
+      }
     }
-    tracks.removeAll { $0.pause > Self.memory }
+  }
+
+  /// Somebody begins to sound.
+  private func begin(_ n: Int, at clock: Int) {
+    tracks[n].talker.silence = 0
+    (tracks[n].told, tracks[n].means) = (tracks[n].talker.direction, Means())
+    changes?.append(TalkerChange(frame: clock, talker: tracks[n].talker))
+  }
+
+  /// Somebody goes on to sound.
+  private func tell(_ n: Int) {
+    let talker = tracks[n].talker
+    tracks[n].means.count += 1
+    tracks[n].means.direction += talker.direction
+    tracks[n].means.power += pow(10, talker.level / 10)
+    tracks[n].means.confidence += talker.confidence
+    guard talker.direction.dot(tracks[n].told) < Self.step else { return }
+    tracks[n].told = talker.direction
+    changes?.append(TalkerChange(frame: clock, talker: talker))
+  }
+
+  /// Somebody ceases.
+  private func end(_ n: Int) {
+    tracks[n].talker.silence = max(seconds, since(tracks[n].last))
+    let means = tracks[n].means
+    var talker = tracks[n].talker
+    if means.count > 0 {
+      talker.direction = means.direction.unit ?? talker.direction
+      talker.level = 10 * log10(means.power / means.count)
+      talker.confidence = means.confidence / means.count
+    }
+    changes?.append(TalkerChange(frame: min(clock, tracks[n].last + Int(Self.decay * rate)), talker: talker))
   }
 
   /// Of two talkers at one place, the older remains.
@@ -199,6 +285,7 @@ package final class TalkerTracker {
     while n < tracks.count {
       let direction = tracks[n].talker.direction
       if tracks[..<n].contains(where: { $0.talker.direction.dot(direction) > Self.same }) {
+        if tracks[n].talker.isActive { end(n) }
         tracks.remove(at: n)
       } else {
         n += 1
@@ -227,17 +314,19 @@ package final class TalkerTracker {
         talker: TrackedTalker(
           identity: lastIdentity, direction: direction, level: level + 10 * log10(confidence),
           confidence: confidence),
-        quick: 0.3 * sum, slow: sum, activity: evidence, recent: evidence))
+        quick: 0.3 * sum, slow: sum, activity: evidence, recent: evidence, last: clock,
+        start: clock))
+    begin(tracks.count - 1, at: clock - Int(Self.delay * rate))
     for (d, other) in array.directions.enumerated() where other.dot(direction) > Self.near { free[d] = 0 }
   }
 
-  /// Forgets the talker that has been silent for longest, if there are as many as can be told.
+  /// Forgets the place that least was heard from, if there are as many as can be remembered.
   /// - Returns: false if all of them sound.
   private func makeRoom() -> Bool {
-    guard tracks.count == Talkers.count else { return true }
-    let longest = tracks.indices.max { tracks[$0].talker.silence < tracks[$1].talker.silence }!
-    if tracks[longest].talker.isActive { return false }
-    tracks.remove(at: longest)
+    guard tracks.count == Self.mostPlaces else { return true }
+    let silent = tracks.indices.filter { !tracks[$0].talker.isActive }
+    guard let least = silent.min(by: { tracks[$0].sum < tracks[$1].sum }) else { return false }
+    tracks.remove(at: least)
     return true
   }
 

@@ -279,6 +279,14 @@ final class JackAudioClient: AudioClient {
     inUse.withLock { $0 }?.adaptation?.find(isWanted || options.findsTalkers)
   }
 
+  func listTalkers(from frame: Int?) {
+    inUse.withLock { $0 }?.adaptation?.listTalkers(from: frame)
+  }
+
+  func takeTalkers() -> [TalkerChange] {
+    inUse.withLock { $0 }?.adaptation?.takeTalkers() ?? []
+  }
+
   func fadeOut(from setting: Setting) throws -> Ticket {
     let ticket = try engine.engine.change(
       to: setting.heard.base(of: filters(for: setting)), gain: 0,

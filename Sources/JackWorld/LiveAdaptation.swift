@@ -182,6 +182,9 @@ final class LiveAdaptation: Sendable {
 
   var talkers: [TrackedTalker]? { adaptive.talkers }
 
+  func listTalkers(from frame: Int?) { adaptive.listTalkers(from: frame) }
+  func takeTalkers() -> [TalkerChange] { adaptive.takeTalkers() }
+
   /// Why nobody looks for talkers; nil if somebody does, or nobody shall.
   var talkersText: String? {
     guard isCorrecting || wanted.withLock({ $0.finds }) else { return nil }

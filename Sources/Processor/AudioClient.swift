@@ -120,6 +120,11 @@ package protocol AudioClient: AnyObject, Sendable {
   func substitute(_ feeds: [String], in setting: Setting) throws -> [String: Ticket]
   /// Looks for talkers, or ceases to, unless something else needs them: `readings` tells who is heard.
   func findTalkers(_ isWanted: Bool)
+  /// Lists who speaks where, as far as talkers are looked for.
+  /// - Parameter frame: of the engine, from which on, also a past one; nil for no more.
+  func listTalkers(from frame: Int?)
+  /// Who has begun, moved or ceased since the last call, in frames of the engine and the device frame.
+  func takeTalkers() -> [TalkerChange]
   /// Posts a fade of all feeds to silence with the filters of `setting`. The ticket is main's.
   func fadeOut(from setting: Setting) throws -> Ticket
   /// Registers the ports of a feed, and fades it in. The result is the ticket of that change.

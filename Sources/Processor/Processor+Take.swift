@@ -219,7 +219,8 @@ extension Processor {
     }
     noteFallback(in: recording.take, from: frame)
     noteTurns(in: recording.take, from: frame)
-    tracking.beginList()
+    tracking.listStart = frame - recording.take.preRollFrames
+    client?.listTalkers(from: tracking.listStart)
     let answer = startAnswer(recording)
     if let note = Self.unconnectedNote(answer.unconnected, of: answer.microphoneCount) {
       recording.take.addNote(note)
@@ -264,6 +265,8 @@ extension Processor {
     cause: EndCause? = nil
   ) {
     if recording.hasBegun {
+      listTalkers(in: recording.take)
+      client?.listTalkers(from: nil)
       let cause = recording.stopRequests.isEmpty ? cause : nil
       // The other causes are noted already.
       if let cause, case .fault = cause { recording.take.note("the take ended because \(cause.text)") }

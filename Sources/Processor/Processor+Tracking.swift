@@ -103,10 +103,16 @@ extension Processor {
     client?.findTalkers(followsTalkers)
     guard let talkers = trustedTalkers(readings) else { return tracking.forgetTalkers() }
     tracking.hear(talkers)
-    guard state.kind == .recording, let take = state.take?.take, let frame = talkerFrame else { return }
-    let now = take.preRollFrames + take.frames
+    if state.kind == .recording, let take = state.take?.take { listTalkers(in: take) }
+  }
+
+  /// Lists in the sidecar who has begun, moved or ceased since the last call.
+  func listTalkers(in take: any TakeRecording) {
+    guard let start = tracking.listStart, let frame = talkerFrame else { return }
     let hasHeight = inForce.device.hasHeight(along: frame.up)
-    for talker in tracking.news(of: talkers, from: frame, hasHeight: hasHeight, at: now) { take.add(talker) }
+    for change in client?.takeTalkers() ?? [] {
+      take.add(Sidecar.Talker(change, from: start, in: frame, hasHeight: hasHeight))
+    }
   }
 
   /// Whether a look follows talkers.
@@ -181,16 +187,6 @@ extension Processor {
   func noteTurns(in take: any TakeRecording, from frame: Int) {
     for (feed, frame, selection) in tracking.history(from: frame - take.preRollFrames) {
       take.addTurn(Sidecar.Turn(selection, frame: frame, feed: Substitution.file(feed)))
-    }
-  }
-}
-
-extension TrackedTalker {
-  /// Seen from a data source; without elevation where the array cannot tell it.
-  func look(from frame: HeadFrame, hasHeight: Bool) -> Look? {
-    Direction(direction).map {
-      let look = Look($0, from: frame)
-      return hasHeight ? look : Look(azimuth: look.azimuth)!
     }
   }
 }

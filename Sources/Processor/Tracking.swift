@@ -15,8 +15,8 @@ struct Tracking {
   private(set) var talker: TrackedTalker?
   /// Where looks that follow it are: its place when it last moved by more than `play`.
   private(set) var place: SIMD3<Double>?
-  /// What the take's sidecar says of each talker, by identity.
-  private var listed: [Int: Sidecar.Talker] = [:]
+  /// The engine's frame at the first of the take whose sidecar lists talkers.
+  var listStart: Int?
   /// By name, what was sent last to the callback for a feed that follows.
   var sent: [String: Selection] = [:]
   /// By name, for what `sent` was chosen: the pose, and the version of the filters.
@@ -45,33 +45,6 @@ struct Tracking {
 
   /// Nobody looks for talkers any more: the next ones have other identities.
   mutating func forgetTalkers() { (talker, place) = (nil, nil) }
-
-  /// What the sidecar of a take shall say of those who are heard: who begins, who has moved by 5°, and who has ended.
-  /// - Parameter frame: of the take.
-  mutating func news(of talkers: [TrackedTalker], from frame: HeadFrame, hasHeight: Bool, at takeFrame: Int)
-    -> [Sidecar.Talker]
-  {
-    var news: [Sidecar.Talker] = []
-    for talker in talkers {
-      let last = listed[talker.identity]
-      guard talker.isActive else {
-        if last?.look != nil { news.append(Sidecar.Talker(frame: takeFrame, identity: talker.identity)) }
-        continue
-      }
-      let entry = Sidecar.Talker(
-        frame: takeFrame, identity: talker.identity, look: talker.look(from: frame, hasHeight: hasHeight),
-        level: talker.level)
-      if last?.isNear(entry) != true { news.append(entry) }
-    }
-    for identity in listed.keys.sorted() where !talkers.contains(where: { $0.identity == identity }) {
-      if listed[identity]?.look != nil { news.append(Sidecar.Talker(frame: takeFrame, identity: identity)) }
-    }
-    for entry in news { listed[entry.identity] = entry.look == nil ? nil : entry }
-    return news
-  }
-
-  /// Another take begins.
-  mutating func beginList() { listed = [:] }
 
   /// The fade of a feed to another pose begins.
   mutating func began(_ feed: String, at frame: Int, _ selection: Selection) {

@@ -60,9 +60,10 @@ public final class FilterStream: @unchecked Sendable {
   ///
   /// Thread: worker.
   /// - Parameter targets: one per microphone, each with room for `most` frames.
-  /// - Returns: the frames read, and how many were lost just before the first of them, because the worker was late.
+  /// - Returns: the frames read, how many were lost just before the first of them, because the worker was late, and the
+  ///   engine's clock at that one.
   public func read(into targets: UnsafePointer<UnsafeMutablePointer<Float>>, atMost most: Int) -> (
-    frames: Int, lost: Int
+    frames: Int, lost: Int, clock: Int
   ) {
     tap.read(into: targets, atMost: most)
   }

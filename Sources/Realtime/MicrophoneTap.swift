@@ -28,6 +28,8 @@ struct MicrophoneTap: ~Copyable, @unchecked Sendable {
   private let lost = Atomic<Int>(0)
   /// Those that the worker knows of; nil before its first frames. Worker only.
   private let lostBefore: UnsafeMutablePointer<Int?>
+  /// The engine's clock beyond the frames that the ring has held.
+  private let offset = Atomic<Int>(0)
   /// Frames that the worker has read so far and has finished with.
   private let finished = Atomic<Int>(0)
 
@@ -78,12 +80,12 @@ struct MicrophoneTap: ~Copyable, @unchecked Sendable {
   ///
   /// Thread: worker.
   /// - Parameter targets: one per microphone.
-  /// - Returns: the frames read, and how many were lost just before the first of them.
+  /// - Returns: the frames read, how many were lost just before the first of them, and the engine's clock at that one.
   func read(into targets: UnsafePointer<UnsafeMutablePointer<Float>>, atMost most: Int) -> (
-    frames: Int, lost: Int
+    frames: Int, lost: Int, clock: Int
   ) {
     let frames = min(most, cursor.filledCount())
-    guard frames > 0 else { return (0, 0) }
+    guard frames > 0 else { return (0, 0, 0) }
     let start = cursor.readIndex()
     let head = min(frames, capacity - start)
     for microphone in 0..<microphones {
@@ -95,8 +97,9 @@ struct MicrophoneTap: ~Copyable, @unchecked Sendable {
     let lost = lost.load(ordering: .relaxed)
     let before = lostBefore.pointee ?? lost
     lostBefore.pointee = lost
+    let clock = offset.load(ordering: .relaxed) &+ cursor.consumedCount()
     cursor.consumed(frames)
-    return (frames, lost - before)
+    return (frames, lost - before, clock)
   }
 
   /// Thread: worker.
@@ -149,6 +152,7 @@ struct MicrophoneTap: ~Copyable, @unchecked Sendable {
     }
     if dropped.pointee > 0 { lost.wrappingAdd(dropped.pointee, ordering: .relaxed) }
     dropped.pointee = 0
+    offset.store(history.pointee.written &- frames &- cursor.producedCount(), ordering: .relaxed)
     // Releasing: the worker that sees the frames knows what was lost before them.
     cursor.produced(frames)
   }

@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("an identity lasts for 5 s of silence, not for 5.5 s; who speaks elsewhere meanwhile has another")
+  @Test("who speaks from one place is one talker, however long the silence; who speaks elsewhere is another")
   func identity() throws {
     let silence = Self.noise(seconds: 4, amplitude: 1e-5)
     let (a, b) = (Self.speech(60, seconds: 1.5, seed: 3), Self.speech(-60, seconds: 1, seed: 4))
@@ -110,8 +110,10 @@ import Testing
       Self.track(sound).dropLast(4).last!.filter(\.isActive).map(\.identity)
     }
     #expect(last(after(4, a)) == [1])
-    #expect(last(after(5.5, a)) == [2])
+    #expect(last(after(12, a)) == [1])
     #expect(last(after(4, b)) == [2])
+    // Nobody is told 5.5 s after.
+    #expect(Self.track(after(5.5, Self.noise(seconds: 0.2, amplitude: 1e-5))).last!.isEmpty)
   }
 
   @Test("reflections from the ceiling and the floor at a talker's azimuth are no talkers of a flat array")
@@ -158,7 +160,7 @@ import Testing
     #expect(Self.track(diffuse).allSatisfy { $0.isEmpty })
   }
 
-  @Test("after silence that is digital, and after it forgets, nobody is told, and who comes is new")
+  @Test("after 5 s of silence that is digital nobody is told, and who comes again is known")
   func silence() {
     let speech = Self.speech(30, seconds: 1, seed: 3)
     let zeros = [[Float]](repeating: [Float](repeating: 0, count: 6 * Self.rate), count: 7)
@@ -166,6 +168,23 @@ import Testing
     #expect(told[8].map(\.identity) == [1])
     #expect(told[30].map(\.isActive) == [false])
     #expect(told[65].isEmpty)
-    #expect(told.last!.map(\.identity) == [2])
+    #expect(told.last!.map(\.identity) == [1])
+  }
+
+  @Test("what is found does not depend on what came before, nor on where the blocks are cut")
+  func alone() throws {
+    let speech = Self.sum(
+      Self.speech(60, seconds: 4, seed: 3), Self.speech(-60, seconds: 4, seed: 6),
+      Self.noise(seconds: 4, amplitude: 1e-4))
+    func search(_ sound: [[Float]], clock: Int, cut: Int) throws -> [TalkerChange] {
+      let search = try TalkerSearch(Self.device, up: Self.frame.up, sampleRate: Self.rate, clock: clock)
+      return stride(from: 0, to: sound[0].count, by: cut).flatMap { start in
+        search.hear(sound.map { Array($0[start..<min($0.count, start + cut)]) })
+      }
+    }
+    let all = try search(speech, clock: 5000, cut: 16_384)
+    #expect(!all.isEmpty && Set(all.map(\.talker.identity)) == [1, 2])
+    #expect(try search(speech, clock: 5000, cut: 1023) == all)
+    #expect(all.contains { !$0.talker.isActive || $0.frame > 5000 + Self.rate / 4 })
   }
 }

@@ -122,6 +122,32 @@ extension OfflineTests {
         "differs from frame \(first?.offset ?? 0) of \(live.count) on: \(looks)")
     }
 
+    @Test("from the sidecar and from the raw microphones of a take: the same file, also after a pre-roll")
+    func sameFile() throws {
+      let graph = try OfflineGraph(
+        preset: "ring7", period: 256, options: ["--talkers", "--pre-roll", "3"], captures: 7)
+      try graph.play(Self.speech())
+      try #require(try isFound(graph))
+      // Who was looked for only in a part of the pre-roll is told only in that.
+      try graph.wait(frames: 192_000)
+      let path = try graph.startTake("--raw")
+      try graph.waitForTake(frames: 480_000)
+      let sidecar = try graph.stopTake(path)
+      #expect(sidecar.preRollFrames > 0 && sidecar.talkers != nil)
+      func file() throws -> String {
+        let outcome = try graph.pinna("talkers", path, "--to", "rttm")
+        try #require(outcome.status == 0, "\(outcome)")
+        return outcome.output
+      }
+      let listed = try file()
+      #expect(listed.contains(#/SPEAKER \S+ 1 0\.\d+ \d+\.\d+ <NA> <NA> talker_1 /#), "\(listed)")
+      let json = String(path.dropLast(3)) + "json"
+      let text = try String(contentsOfFile: json, encoding: .utf8)
+      try text.replacing(#/"talkers" ?: ?"[^"]*",?/#, with: "").write(
+        toFile: json, atomically: true, encoding: .utf8)
+      #expect(try file() == listed)
+    }
+
     @Test("an array that is too large is told, in one sentence and in the status")
     func tooLarge() throws {
       let graph = try OfflineGraph(preset: "uma16", options: ["--talkers"])

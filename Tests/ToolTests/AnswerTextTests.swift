@@ -13,14 +13,14 @@ import pinna
   func status() throws {
     let status: StatusReport = try document(AnswerSamples.everything)
     let text = """
-      recording, but nothing is written to disk any more; pair: Front, stereo at -30.5°, 10° up; only the microphone left is heard, following roll (-2°) and yaw (12°), -3.5 dB, high-pass 80 Hz, adapting 0.5, muted
+      recording, but nothing is written to disk any more; pair: Front, stereo at -30.5°, 10° up; only the microphone left is heard, following roll (-2°) and yaw (12°), -3.5 dB, high-pass 80 Hz, adapting 0.5, without wind 0.5, talkers alone, in the frame 30,60, room -12 dB, talkers -3 dB, muted
       weak: it is omnidirectional below 200 Hz
       2 microphones at 48000 Hz, period 64, latency 64 frames, 1 xrun, load 12.2 %
       the JACK server runs no periods: nothing is heard or recorded until it does
       other programs removed Pinna from the graph 2 times; libjack keeps some memory of each until Pinna ends
       nothing is heard: the outputs are muted; pinna set --mute off
       MIDI from keys:out: bank evening, 2 controllers
-      feed anna: Front, cardioid at 60°, rolled by 20°, turned by -15°, following look (12°, 4° up), -6 dB, high-pass 80 Hz, muted; port anna; weak: it hears behind; not heard: there is no port
+      feed anna: Front, cardioid at 60°, rolled by 20°, turned by -15°, following look (12°, 4° up), -6 dB, high-pass 80 Hz, without wind 1, in the frame 0,90, muted; port anna; weak: it hears behind; not heard: there is no port
         left              -20.1 dB rms    -3.0 dB peak
         right                 –    rms       –    peak
         out_left          -30.5 dB rms   -12.2 dB peak
@@ -40,6 +40,7 @@ import pinna
       the session camera controls the route
       head tracker: yaw 12°, pitch 4°, roll -2°
       filters at 60° are being designed; until then the nearest play
+      wind: -32 dBFS at top; 14 dB taken out
       talkers: 1 at 35°, 10° down (-32 dB), 3 at -60° (silent)
       Port: USBAudio
       Name: Front
@@ -51,7 +52,7 @@ import pinna
     #expect(
       array.text.contains(
         "pair: Front, stereo at -30.5°, 10° up, landscapeLeft; left hears the side of +x, microphone left, right that of -x, microphone "
-          + "right, following roll (-2°) and yaw (12°), -3.5 dB, high-pass 80 Hz, adapting 0.5, muted\n"
+          + "right, following roll (-2°) and yaw (12°), -3.5 dB, high-pass 80 Hz, adapting 0.5, without wind 0.5, talkers alone, in the frame 30,60, room -12 dB, talkers -3 dB, muted\n"
       ))
     let waiting: StatusReport = try document(
       AnswerSamples.mono.replacing(#""device":"pair""#, with: #""designing":[60,-5],"device":"pair""#))
@@ -175,7 +176,7 @@ import pinna
     let kept: ChangeReport = try document(AnswerSamples.keptChange)
     let text = """
       the session camera controls the route; this is set when it ends
-      pair: Front, stereo at 60°; only the microphone left is heard, rolled by 30°, turned by -15°, following look, +6 dB, high-pass 40.5 Hz, adapting 0.5, muted
+      pair: Front, stereo at 60°; only the microphone left is heard, rolled by 30°, turned by -15°, following look, +6 dB, high-pass 40.5 Hz, adapting 0.5, in the frame 0,90, muted
       weak: it is omnidirectional below 200 Hz
       """
     #expect(kept.text == text)

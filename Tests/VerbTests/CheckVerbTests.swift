@@ -82,8 +82,8 @@ import Testing
   @Test("a value given to a flag is an error that names the flag, and nothing is done")
   func valuesOfFlags() throws {
     for (words, flag) in [
-      (["check", "--preset", "pair", "--json=no"], "--json"), (["run", "--talkers=no"], "--talkers"),
-      (["run", "--talkers="], "--talkers"), (["status", "--help=no"], "--help"),
+      (["check", "--preset", "pair", "--json=no"], "--json"), (["run", "--radians=no"], "--radians"),
+      (["run", "--radians="], "--radians"), (["status", "--help=no"], "--help"),
     ] {
       let outcome = try home.pinna(words)
       #expect(outcome.status == 2 && outcome.isOneSentence, "\(outcome)")

@@ -33,6 +33,15 @@ extension FeedSetting {
       text += String(format: ", adapting %g", adaptation)
     }
     if wind > 0 { text += String(format: ", without wind %g", wind) }
+    switch part {
+    case .whole: break
+    case .talkers: text += ", talkers alone"
+    case .room: text += ", the room alone"
+    case .one(let name): text += ", the talker \(name.printable) alone"
+    }
+    if let frame { text += ", in the frame \(frame.word)" }
+    if room.value != 0 { text += String(format: ", room %g dB", room.value) }
+    if talkers.value != 0 { text += String(format: ", talkers %g dB", talkers.value) }
     return muted ? text + ", muted" : text
   }
 }

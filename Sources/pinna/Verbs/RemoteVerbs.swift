@@ -60,31 +60,6 @@ extension Verb {
     try ask(arguments, OSCMessage("/pinna/inputs"), \InputsReport.text)
   }
 
-  static let talkers = Verb(
-    name: "talkers", summary: "tell who speaks where, of up to four",
-    options: [
-      Option("--follow", nil, "ten times a second, a line when it changes, until Ctrl-C"), nameOption,
-      jsonOption,
-    ]
-  ) { arguments in
-    guard arguments.has("--follow") else {
-      return try ask(arguments, OSCMessage("/pinna/talkers"), \TalkersAnswer.text)
-    }
-    let client = ControlClient(name: arguments.name)
-    var last = ""
-    while !Output.isUnread {
-      let answer = try client.request(OSCMessage("/pinna/talkers"), seconds: 30)
-      let isTold = answer.status == .done
-      let text =
-        arguments.isJSON || !isTold ? answer.text : try (answer.document() as TalkersAnswer).text
-      // What stands in the way may pass: another device, another server.
-      if text != last { isTold ? Tool.say(text) : Tool.complain(text) }
-      last = text
-      usleep(100_000)
-    }
-    return .done
-  }
-
   static let set = Verb(
     name: "set",
     summary: "change input, data source, polar pattern, orientation, gain …; all options form one change",

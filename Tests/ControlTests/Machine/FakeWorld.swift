@@ -244,6 +244,13 @@ final class FakeClient: AudioClient, @unchecked Sendable {
   /// Whether talkers were asked for last.
   private(set) var findsTalkers = false
   func findTalkers(_ isWanted: Bool) { findsTalkers = isWanted }
+  private(set) var talkersFrom: Int?
+  func listTalkers(from frame: Int?) { talkersFrom = frame }
+  var changes: [TalkerChange] = []
+  func takeTalkers() -> [TalkerChange] {
+    defer { changes = [] }
+    return changes
+  }
 
   private func checkFilters(_ selection: Selection) throws {
     guard let device, let engine else { return }

@@ -122,18 +122,24 @@ import Testing
     #expect(rig.world.client?.findsTalkers == false)
   }
 
-  @Test("the sidecar of a take lists who begins, who has moved by 5°, and who ends")
-  func listed() {
+  @Test("the sidecar of a take lists who begins and who ends, to its last frame, in its own frames")
+  func listed() throws {
     let rig = Rig.live()
     let take = rig.record()
+    let client = try #require(rig.world.client)
+    let start = try #require(client.talkersFrom)
     hear(rig, (1, 30, -30))
-    hear(rig, (1, 33, -28))
-    hear(rig, (1, 36, -28), (2, -90, -40))
-    hear(rig, (2, -90, -40))
-    let told = take.talkers.map {
-      "\($0.identity) \($0.look.map { "\(Int($0.azimuth.rounded()))" } ?? "off")"
-    }
-    #expect(told == ["1 30", "1 36", "2 -90", "1 off"])
+    let talker = try #require(client.readings.talkers?.first)
+    var silent = talker
+    silent.silence = 0.1
+    client.changes = [TalkerChange(frame: start + 480, talker: talker)]
+    look(around: rig)
+    client.changes = [TalkerChange(frame: start + 4800, talker: silent)]
+    rig.stopTake()
+    rig.run(periods: 2)
+    #expect(take.talkers.map(\.frame) == [480, 4800] && take.talkers.map(\.isActive) == [true, false])
+    #expect(take.talkers.allSatisfy { abs($0.look!.azimuth - 30) < 1e-6 && $0.identity == 1 })
+    #expect(client.talkersFrom == nil)
   }
 
   @Test("talkers are told with angles from the data source; while nobody looks for them, why, and what to do")

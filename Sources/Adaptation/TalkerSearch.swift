@@ -1,0 +1,44 @@
+import Acoustics
+import FilterDesign
+import Manifolds
+import Realtime
+
+/// Finds who speaks where in a recording: what a running Pinna does, without one.
+///
+/// Thread: one at a time.
+public final class TalkerSearch {
+  private let finder: DirectionFinder
+  private let tracker: TalkerTracker
+  /// Frames that come before what the search begins with.
+  private var early: Int
+
+  /// - Parameters:
+  ///   - up: for the listener, in the device frame: talkers are near the horizon.
+  ///   - clock: of the first frame: what is found depends on it in a running Pinna.
+  /// - Throws: an `Unsupported` for an array that is too large; a `DesignError` if its responses cannot be had.
+  public init(_ device: Device, up: Direction, sampleRate: Int, clock: Int = 0) throws {
+    try AdaptiveModel.check(device)
+    let array = ArrayTable(try AdaptiveModel.manifold(of: device), sampleRate: sampleRate)
+    finder = DirectionFinder(array, up: up.vector)
+    finder.findsAll = false
+    tracker = TalkerTracker(finder, plane: device.hasHeight(along: up) ? nil : up.vector)
+    tracker.begin(at: clock)
+    let period = finder.framesPerUpdate
+    early = (period - clock % period) % period
+    finder.reset(at: clock + early)
+  }
+
+  /// Goes on by some frames, and returns who has begun, moved or ceased.
+  /// - Parameter block: shape `[microphone][frame]`
+  public func hear(_ block: [[Float]]) -> [TalkerChange] {
+    var position = min(early, block[0].count)
+    early -= position
+    while position < block[0].count {
+      let end = min(block[0].count, position + finder.framesToHop)
+      tracker.take(finder.append(block, position..<end), of: finder)
+      position = end
+    }
+    defer { tracker.changes = [] }
+    return tracker.changes ?? []
+  }
+}

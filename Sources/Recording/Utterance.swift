@@ -1,0 +1,125 @@
+import Acoustics
+import Glibc
+import Settings
+
+/// A part of a take in which somebody speaks, in the terms of people: with the pauses between words, and without what is too
+/// short to be speech.
+public struct Utterance: Hashable, Sendable {
+  /// Of the talker: 1 for who was heard first.
+  public let number: Int
+  public let name: String
+  /// In seconds from the take's first frame.
+  public let begin: Double
+  public let duration: Double
+  public let look: Look
+  /// RMS at the microphones, in decibels of full scale.
+  public let level: Double
+  /// The part of what was heard directly that came from there, 0…1.
+  public let confidence: Double
+
+  public init(
+    number: Int, name: String, begin: Double, duration: Double, look: Look, level: Double, confidence: Double
+  ) {
+    (self.number, self.name, self.begin, self.duration) = (number, name, begin, duration)
+    (self.look, self.level, self.confidence) = (look, level, confidence)
+  }
+
+  public var end: Double { begin + duration }
+
+  /// In seconds: pauses that are no end, sounds that are no speech, and the sum of sounds without which nobody is a talker.
+  static let (pause, blip, least) = (0.5, 0.15, 1.0)
+  /// Whoever ceases within the last seconds of a take is taken to speak to its end: live, it is not known before it ends.
+  static let edge = 0.8
+  /// Whoever begins so few seconds before its end is left out, for the same reason.
+  static let lateness = 0.4
+
+  private struct Sound {
+    let identity: Int
+    var begin: Int
+    var end: Int
+    var look: Look
+    var level: Double
+    var confidence: Double
+
+    /// With another one, and the pause before it.
+    func joined(_ next: Sound) -> Sound {
+      let (a, b) = (Double(max(1, end - begin)), Double(max(1, next.end - next.begin)))
+      func mean(_ x: Double, _ y: Double) -> Double { (a * x + b * y) / (a + b) }
+      let turn = next.look.turned(left: -look.azimuth, up: 0).azimuth * b / (a + b)
+      var joined = self
+      joined.end = max(end, next.end)
+      joined.look = Look(
+        azimuth: look.turned(left: turn, up: 0).azimuth, elevation: mean(look.elevation, next.look.elevation))!
+      joined.level = 10 * log10(mean(pow(10, level / 10), pow(10, next.level / 10)))
+      joined.confidence = mean(confidence, next.confidence)
+      return joined
+    }
+  }
+
+  /// What a sidecar lists, for people.
+  /// - Parameter frames: of the take.
+  public static func list(
+    _ talkers: [Sidecar.Talker], frames: Int, sampleRate: Int, seats: [Seat] = []
+  ) -> [Utterance] {
+    let rate = Double(sampleRate)
+    func count(_ seconds: Double) -> Int { Int(seconds * rate) }
+    let sounds = joined(
+      sounds(talkers, until: frames, edge: count(edge), late: count(lateness)), pause: count(pause)
+    )
+    .filter { $0.end - $0.begin >= count(blip) }
+    let all = Dictionary(grouping: sounds, by: \.identity).filter {
+      $0.value.reduce(0) { $0 + $1.end - $1.begin } >= min(count(least), frames)
+    }
+    let order = all.keys.sorted { (all[$0]![0].begin, $0) < (all[$1]![0].begin, $1) }
+    let places = order.map { identity in
+      let own = all[identity]!
+      return (talker: identity, look: own.dropFirst().reduce(own[0]) { $0.joined($1) }.look)
+    }
+    let names = Seat.names(seats, of: places)
+    return order.enumerated().flatMap { n, identity in
+      all[identity]!.map {
+        Utterance(
+          number: n + 1, name: names[identity] ?? "talker \(n + 1)", begin: Double($0.begin) / rate,
+          duration: Double($0.end - $0.begin) / rate, look: $0.look, level: $0.level,
+          confidence: $0.confidence)
+      }
+    }
+    .sorted { ($0.begin, $0.number) < ($1.begin, $1.number) }
+  }
+
+  /// Sounds of each identity, in the order of their beginnings.
+  private static func sounds(_ talkers: [Sidecar.Talker], until frames: Int, edge: Int, late: Int) -> [Sound]
+  {
+    var (open, done): ([Int: Sound], [Sound]) = ([:], [])
+    for talker in talkers where talker.frame < frames {
+      if talker.isActive {
+        guard open[talker.identity] == nil, talker.frame < frames - late, let look = talker.look else {
+          continue
+        }
+        open[talker.identity] = Sound(
+          identity: talker.identity, begin: talker.frame, end: frames, look: look, level: talker.level,
+          confidence: talker.confidence ?? 1)
+      } else if var sound = open.removeValue(forKey: talker.identity) {
+        sound.end = talker.frame >= frames - edge ? frames : max(sound.begin, talker.frame)
+        sound.look = talker.look ?? sound.look
+        if talker.look != nil { sound.level = talker.level }
+        sound.confidence = talker.confidence ?? sound.confidence
+        done.append(sound)
+      }
+    }
+    return (done + open.values).sorted { ($0.begin, $0.identity) < ($1.begin, $1.identity) }
+  }
+
+  private static func joined(_ sounds: [Sound], pause: Int) -> [Sound] {
+    var (last, joined): ([Int: Int], [Sound]) = ([:], [])
+    for sound in sounds {
+      if let n = last[sound.identity], sound.begin - joined[n].end < pause {
+        joined[n] = joined[n].joined(sound)
+      } else {
+        last[sound.identity] = joined.count
+        joined.append(sound)
+      }
+    }
+    return joined
+  }
+}
