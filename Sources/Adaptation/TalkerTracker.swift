@@ -27,9 +27,9 @@ package final class TalkerTracker {
   private static let anchor = 0.003
   /// Cosines of the angles within which evidence is a talker's, begins one, and two talkers are the same.
   private static let (near, around, same) = (cosine(22), cosine(15), cosine(14))
-  /// Evidence in one moment that shows a talker to speak, and seconds without any after which it does not: pauses between
-  /// words are shorter.
-  private static let (moment, pause) = (1.5e-3, 0.6)
+  /// Evidence in one moment that shows a talker to speak, as it is told at once and in a list, which may not say too much;
+  /// and seconds without any after which it does not: pauses between words are shorter.
+  private static let (moment, sureMoment, pause) = (2e-4, 1.5e-3, 0.6)
   /// Seconds from the beginning of somebody's first sound until it is a talker, and from the last onset of a sound until it
   /// ends.
   private static let (delay, decay) = (0.2, 0.1)
@@ -192,7 +192,7 @@ package final class TalkerTracker {
       tracks[n].activity += activity * evidence
       tracks[n].recent += recent * evidence
       tracks[n].sum += evidence
-      if evidence > Self.moment {
+      if evidence > (changes == nil ? Self.moment : Self.sureMoment) {
         if since(tracks[n].last) > Self.pause { tracks[n].start = clock }
         tracks[n].last = clock
       }

@@ -2,8 +2,10 @@ import Text
 
 /// Who speaks where, or has in the last seconds.
 package struct TalkerReport: Codable, Sendable {
-  /// Lasts while somebody speaks and 5 s after.
+  /// That of whoever was heard there first.
   package let identity: Int
+  /// Of the seat there, or "talker 1"; nil from an older Pinna.
+  package let name: String?
   /// In degrees from the forward of the data source of `main`, left positive.
   package let azimuth: Double
   /// In degrees from its horizon, up positive; nil where the array cannot tell.
@@ -16,17 +18,20 @@ package struct TalkerReport: Codable, Sendable {
   package let isActive: Bool
 
   package init(
-    identity: Int, azimuth: Double, elevation: Double?, levelDB: Double, confidence: Double, isActive: Bool
+    identity: Int, name: String? = nil, azimuth: Double, elevation: Double?, levelDB: Double,
+    confidence: Double, isActive: Bool
   ) {
+    self.name = name
     (self.identity, self.azimuth, self.elevation) = (identity, azimuth, elevation)
     (self.levelDB, self.confidence, self.isActive) = (levelDB, confidence, isActive)
   }
 
-  /// "1 at 35°, 10° up (-32 dB)", "2 at -60° (silent)"
+  /// "1 at 35°, 10° up (-32 dB)", "anna at -60° (silent)"
   package var text: String {
     let height =
       elevation.map { $0 == 0 ? "" : ", \(abs($0).rounded().plain)° \($0 < 0 ? "down" : "up")" } ?? ""
-    return "\(identity) at \((azimuth.rounded() + 0).plain)°\(height)"
+    let name = name.flatMap { $0 == "talker \(identity)" ? nil : $0 } ?? "\(identity)"
+    return "\(name) at \((azimuth.rounded() + 0).plain)°\(height)"
       + (isActive ? " (\((levelDB.rounded() + 0).plain) dB)" : " (silent)")
   }
 }

@@ -13,11 +13,14 @@ public struct Preset: Hashable, Sendable {
   public let others: [FeedSetting]
   /// Connections that Pinna makes while the preset is in force, in the order of the file. Empty: it leaves connections alone.
   public let connections: [Setting.Connection]
+  /// Who sits where.
+  public let seats: [Seat]
 
   public init(
     name: String, title: String, device: String, main: FeedSetting, others: [FeedSetting] = [],
-    connections: [Setting.Connection] = []
+    connections: [Setting.Connection] = [], seats: [Seat] = []
   ) {
+    self.seats = seats
     self.name = name
     self.title = title
     self.device = device
@@ -32,6 +35,7 @@ extension Setting {
     self.init(
       preset: preset.name, device: device, feeds: [preset.main] + preset.others,
       connections: preset.connections)
+    seats = preset.seats
   }
 
   /// Reads a preset and its device. Waits for the disk.

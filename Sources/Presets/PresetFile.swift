@@ -18,13 +18,19 @@ import Text
 /// connections:  # optional
 ///   bottom-left: system:capture_1
 ///   out_left: [system:playback_1, recorder:in_1]
+/// seats: {anna: 40, ben: [-35, 10]}  # azimuth, or azimuth and elevation in degrees; optional
 /// ```
 public enum PresetFile {
   /// The text of a preset file for `preset`.
   public static func text(of preset: Preset) -> String {
     let entries =
       ["title: \(yamlString(preset.title))", "device: \(yamlString(preset.device))"] + preset.main.entries
-    let text = entries.map { $0 + "\n" }.joined() + FeedList.text(of: preset.others)
+    let seats = preset.seats.map {
+      "\(yamlString($0.name)): [\($0.look.azimuth.plain), \($0.look.elevation.plain)]"
+    }.joined(separator: ", ")
+    let text =
+      entries.map { $0 + "\n" }.joined() + FeedList.text(of: preset.others)
+      + (seats.isEmpty ? "" : "seats: {\(seats)}\n")
     guard !preset.connections.isEmpty else { return text }
     let peers = Dictionary(grouping: preset.connections, by: \.port).mapValues { $0.map(\.peer) }
     let lines = peers.keys.sorted().map { port in
@@ -40,7 +46,9 @@ public enum PresetFile {
     -> Preset
   {
     let fields = try reader.fields(
-      ["title", "device"] + SettingKey.ofFeeds.compactMap(\.row.feed?.yaml) + ["feeds", "connections"])
+      ["title", "device"] + SettingKey.ofFeeds.compactMap(\.row.feed?.yaml) + [
+        "feeds", "connections", "seats",
+      ])
     let title = try fields.required("title", example: "My preset").string()
     let device = try fields.required("device", example: "phone5").device(device)
     let source = try fields.required("dataSource", example: "Front").dataSource(of: device)
@@ -62,7 +70,8 @@ public enum PresetFile {
     let others = try fields.optional("feeds")?.feeds(of: device, main: main) ?? []
     return Preset(
       name: reader.fileName, title: title, device: device.name, main: main, others: others,
-      connections: try fields.optional("connections")?.connections(of: device, others) ?? [])
+      connections: try fields.optional("connections")?.connections(of: device, others) ?? [],
+      seats: try fields.optional("seats")?.seats() ?? [])
   }
 }
 
@@ -102,6 +111,18 @@ extension YAMLReader {
       }
     }
     return connections
+  }
+
+  /// Reads a group of names with looks.
+  func seats() throws(DescriptionError) -> [Seat] {
+    var seats: [Seat] = []
+    for (name, value) in try entries() {
+      let look = try value.look()
+      do { seats = try Seat.list(seats.map(\.word) + ["\(name)=\(look.word)"]) } catch {
+        throw value.failure("cannot be used: \(error)")
+      }
+    }
+    return seats
   }
 
   /// Reads the name of a data source of `device`, ignoring case.

@@ -143,7 +143,13 @@ extension Processor {
   func talkerReports(_ readings: Readings) -> [TalkerReport]? {
     guard let talkers = trustedTalkers(readings), let frame = talkerFrame else { return nil }
     let hasHeight = inForce.device.hasHeight(along: frame.up)
-    return talkers.map { TalkerReport($0, from: frame, hasHeight: hasHeight) }
+    let places = talkers.compactMap { talker in
+      talker.look(from: frame, hasHeight: hasHeight).map { (talker: talker.identity, look: $0) }
+    }
+    let names = Seat.names(inForce.seats, of: places)
+    return talkers.map {
+      TalkerReport($0, name: names[$0.identity], from: frame, hasHeight: hasHeight)
+    }
   }
 
   /// Why nobody is told although somebody was asked for; nil if somebody is, or was not.
@@ -192,11 +198,11 @@ extension Processor {
 }
 
 extension TalkerReport {
-  init(_ talker: TrackedTalker, from frame: HeadFrame, hasHeight: Bool) {
+  init(_ talker: TrackedTalker, name: String?, from frame: HeadFrame, hasHeight: Bool) {
     let look = talker.look(from: frame, hasHeight: hasHeight) ?? .ahead
     func tenth(_ number: Double) -> Double { (number * 10).rounded() / 10 + 0 }
     self.init(
-      identity: talker.identity, azimuth: tenth(look.azimuth),
+      identity: talker.identity, name: name ?? "talker \(talker.identity)", azimuth: tenth(look.azimuth),
       elevation: hasHeight ? tenth(look.elevation) : nil, levelDB: max(-150, tenth(talker.level)),
       confidence: (talker.confidence * 100).rounded() / 100, isActive: talker.isActive)
   }

@@ -92,6 +92,6 @@ extension TakeSetup {
         preset: setting.preset, device: setting.device.name,
         layout: .init(setting.main, of: setting.device), microphones: bank.microphones,
         latencyFrames: bank.delayFrames, calibrated: setting.device.calibration?.date, pinna: pinna,
-        array: RecordedDevice(setting.device) { bank.files[$0] }))
+        array: RecordedDevice(setting.device) { bank.files[$0] }, seats: setting.seats))
   }
 }

@@ -191,11 +191,14 @@ public struct TakeCircumstances: Codable, Sendable, Hashable {
   public let calibrated: String?
   /// The whole array; nil in a sidecar of an older Pinna.
   public let array: RecordedDevice?
+  /// Who sat where, as `Seat.word`; nil if nobody was named.
+  public let seats: [String]?
 
   public init(
     preset: String, device: String, layout: Layout? = nil, microphones: [String], latencyFrames: Int,
-    calibrated: String? = nil, pinna: String? = nil, array: RecordedDevice? = nil
+    calibrated: String? = nil, pinna: String? = nil, array: RecordedDevice? = nil, seats: [Seat] = []
   ) {
+    self.seats = seats.isEmpty ? nil : seats.map(\.word)
     self.pinna = pinna
     self.preset = preset
     self.device = device

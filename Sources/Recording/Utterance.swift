@@ -28,13 +28,15 @@ public struct Utterance: Hashable, Sendable {
 
   /// In seconds: pauses that are no end, sounds that are no speech, and the sum of sounds without which nobody is a talker.
   static let (pause, blip, least) = (0.5, 0.15, 1.0)
+  /// The angle in degrees between places that are one.
+  static let samePlace = 18.0
   /// Whoever ceases within the last seconds of a take is taken to speak to its end: live, it is not known before it ends.
   static let edge = 0.8
   /// Whoever begins so few seconds before its end is left out, for the same reason.
   static let lateness = 0.4
 
   private struct Sound {
-    let identity: Int
+    var identity: Int
     var begin: Int
     var end: Int
     var look: Look
@@ -63,28 +65,59 @@ public struct Utterance: Hashable, Sendable {
   ) -> [Utterance] {
     let rate = Double(sampleRate)
     func count(_ seconds: Double) -> Int { Int(seconds * rate) }
-    let sounds = joined(
+    let least = min(count(least), frames)
+    var sounds = joined(
       sounds(talkers, until: frames, edge: count(edge), late: count(lateness)), pause: count(pause)
-    )
-    .filter { $0.end - $0.begin >= count(blip) }
-    let all = Dictionary(grouping: sounds, by: \.identity).filter {
-      $0.value.reduce(0) { $0 + $1.end - $1.begin } >= min(count(least), frames)
-    }
-    let order = all.keys.sorted { (all[$0]![0].begin, $0) < (all[$1]![0].begin, $1) }
-    let places = order.map { identity in
-      let own = all[identity]!
-      return (talker: identity, look: own.dropFirst().reduce(own[0]) { $0.joined($1) }.look)
-    }
+    ).filter { $0.end - $0.begin >= count(blip) }
+    // Who moved away, and was then taken for another in the same place.
+    let same = sameTalkers(places(sounds, least: 0))
+    for n in sounds.indices { sounds[n].identity = same[sounds[n].identity] ?? sounds[n].identity }
+    sounds = joined(sounds, pause: count(pause))
+    let places = places(sounds, least: least)
     let names = Seat.names(seats, of: places)
-    return order.enumerated().flatMap { n, identity in
-      all[identity]!.map {
+    let numbers = Dictionary(uniqueKeysWithValues: places.enumerated().map { ($1.talker, $0 + 1) })
+    return sounds.compactMap { sound in
+      numbers[sound.identity].map { number in
         Utterance(
-          number: n + 1, name: names[identity] ?? "talker \(n + 1)", begin: Double($0.begin) / rate,
-          duration: Double($0.end - $0.begin) / rate, look: $0.look, level: $0.level,
-          confidence: $0.confidence)
+          number: number, name: names[sound.identity] ?? "talker \(number)",
+          begin: Double(sound.begin) / rate,
+          duration: Double(sound.end - sound.begin) / rate, look: sound.look, level: sound.level,
+          confidence: sound.confidence)
       }
     }
     .sorted { ($0.begin, $0.number) < ($1.begin, $1.number) }
+  }
+
+  /// Where the identities are that sound for long enough, in the order in which they begin.
+  private static func places(_ sounds: [Sound], least: Int) -> [(talker: Int, look: Look)] {
+    var all: [Int: (frames: Int, sum: Sound)] = [:]
+    var order: [Int] = []
+    for sound in sounds {
+      let frames = sound.end - sound.begin
+      if let own = all[sound.identity] {
+        // As if it had sounded at once.
+        var next = sound
+        (next.begin, next.end) = (own.sum.end, own.sum.end + frames)
+        all[sound.identity] = (own.frames + frames, own.sum.joined(next))
+      } else {
+        order.append(sound.identity)
+        all[sound.identity] = (frames, sound)
+      }
+    }
+    return order.filter { all[$0]!.frames >= least }.map { ($0, all[$0]!.sum.look) }
+  }
+
+  /// Of each identity that is an earlier one's place, that one.
+  private static func sameTalkers(_ places: [(talker: Int, look: Look)]) -> [Int: Int] {
+    var (same, kept): ([Int: Int], [(talker: Int, look: Look)]) = ([:], [])
+    for place in places {
+      if let first = kept.first(where: { $0.look.angle(to: place.look) < samePlace }) {
+        same[place.talker] = first.talker
+      } else {
+        kept.append(place)
+      }
+    }
+    return same
   }
 
   /// Sounds of each identity, in the order of their beginnings.

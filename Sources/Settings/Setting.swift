@@ -24,6 +24,8 @@ public struct Setting: Hashable, Sendable {
   public var output = OutputChoice.standard
   /// The microphone that is listened to alone; nil for the selection. Never during a take.
   public private(set) var listening: String?
+  /// Who sits where, by which talkers are named.
+  public var seats: [Seat] = []
   /// The connections of the preset.
   public let connections: [Connection]
 

@@ -61,6 +61,10 @@ struct Verb: Sendable {
     }
   }
 
+  static let seatOption = Option(
+    "--seat", Seat.placeholder,
+    "who sits there, in degrees from the front: names the talker who is nearest; may be given several times")
+
   static let helpOption = Option("--help", nil, "show this text")
   static let forceOption = Option("--force", nil, "replace files of these names; those of takes stay")
   static let jsonOption = Option("--json", nil, "print one JSON document")

@@ -40,9 +40,12 @@ struct LastRun {
     }
   }
 
-  /// The setting to begin with: that of --preset or --device, or with --resume that of the last run; with options that make filters follow the sound.
+  /// The setting to begin with: that of --preset or --device, or with --resume that of the last run; with --seat and the
+  /// options that make filters follow the sound.
   func setting(in library: PresetLibrary) throws -> Setting {
     var setting = try withoutOptions(in: library)
+    let seats = try Seat.list(arguments.options["--seat"] ?? [])
+    if !seats.isEmpty { setting.seats = seats }
     try setting.apply(
       SettingKey.following.compactMap { key in try arguments["--" + key.rawValue].map { try Change(key, $0) }
       })

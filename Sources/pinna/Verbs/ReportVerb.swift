@@ -12,8 +12,9 @@ import Text
 
 extension Verb {
   static let report = Verb(
-    name: "report",
-    summary: "print acoustic figures of every case of a preset's device, and plot them",
+    name: "report", operands: ["[TAKE.wav]"],
+    summary:
+      "print acoustic figures of every case of a preset's device, and plot them; or who spoke when, from where, in a take",
     options: [
       Option("--preset", "NAME", "preset (default: phone5)"), deviceOption,
       Option("--sample-rate", "HZ", "sample rate (default: 48000)"),
@@ -36,9 +37,13 @@ extension Verb {
       Option(
         "--draws", "N", "draws of microphone errors for the losses (default: \(ArrayErrors.drawCount))"),
       Option("--calibrated", nil, "draw gain errors of 0.2 dB, as after a calibration, instead of 1 dB"),
-      withoutOption, hrtfOption, jsonOption,
+      withoutOption, hrtfOption, seatOption, jsonOption,
     ]
   ) { arguments in
+    if let path = arguments.operands.first { return try reportOnTalkers(arguments, path) }
+    guard !arguments.has("--seat") else {
+      throw Failure(.usage, "--seat is about a take; give its file: pinna report TAKE.wav")
+    }
     let library = PresetLibrary.standard
     let (preset, device) = try arguments.presetAndDevice(in: library)
     preset.complainOfPose()
@@ -93,6 +98,26 @@ extension Verb {
 }
 
 extension Verb {
+  /// `report TAKE.wav`.
+  private static func reportOnTalkers(_ arguments: Arguments, _ path: String) throws -> ExitStatus {
+    let own: Set = ["--plots", "--force", "--format", "--device", "--seat", "--json"]
+    if let other = Self.report.options.first(where: { !own.contains($0.name) && arguments.has($0.name) }) {
+      throw Failure(.usage, "\(other.name) is about a device, and \(path) is a take; leave one out")
+    }
+    let format = try arguments["--format"].map { try PlotFormat(word: $0) } ?? .svg
+    let folder = try arguments["--plots"].map {
+      try PlotFolder($0, format: format, isSeparate: false, replacing: arguments.has("--force"))
+    }
+    let recording = try TalkerRecording(path, device: arguments["--device"])
+    let seats = try Seat.list(arguments.options["--seat"] ?? [])
+    let talkers = TalkerPlot(name: recording.name, utterances: try recording.utterances(seats: seats))
+    try folder?.write(talkers)
+    arguments.print(
+      json: talkers.json,
+      text: talkers.text + (folder.map { "\n\nThe plot is in \($0.path)/index.html." } ?? ""))
+    return .done
+  }
+
   /// `report --look all`.
   private static func reportOnAllLooks(
     _ arguments: Arguments, _ preset: Preset, _ device: Device, _ rate: Int, _ folder: PlotFolder?

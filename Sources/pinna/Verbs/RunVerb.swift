@@ -52,6 +52,7 @@ extension Verb {
       Option(
         "--pose-axes", "ANGLES",
         "which angles of head trackers count as yaw, pitch and roll: -yaw,pitch,roll mirrors yaw"),
+      seatOption,
       Option("--radians", nil, "head trackers send angles in radians, not degrees"),
       Option(
         "--web", "PORT",

@@ -20,9 +20,7 @@ extension Verb {
         "--to", "FORMAT",
         "of a take or a recording: \(TalkerFormat.allCases.map(\.rawValue).joined(separator: ", ")) (default: csv), to OUT or to standard output"
       ),
-      Option(
-        "--seat", Seat.placeholder,
-        "of a take or a recording: who sits there, in degrees from the front; may be given several times"),
+      seatOption,
       Option(
         "--device", "DEVICE",
         "a device that the file is a recording of, by its microphones: its name, or its file"),
@@ -98,7 +96,9 @@ struct TalkerRecording {
   }
 
   /// - Throws: if nothing can be known.
-  func utterances(seats: [Seat]) throws -> [Utterance] {
+  /// - Parameter seats: empty for those that the take was recorded with.
+  func utterances(seats given: [Seat]) throws -> [Utterance] {
+    let seats = try given.isEmpty ? Seat.list(sidecar?.setup.seats ?? []) : given
     if let sidecar, let listed = try sidecar.talkerList() {
       return Utterance.list(listed, frames: sidecar.frames, sampleRate: sidecar.sampleRate, seats: seats)
     }
