@@ -63,9 +63,11 @@ public final class AdaptiveModel: Sendable {
   ///   - feed: with the selection that is played, and its pose.
   ///   - whole: its linear filters.
   ///   - delayFrames: their modelling delay.
+  ///   - places: where talkers are whom a part may name, in the device frame.
   /// - Returns: nil if stereo is to follow directions, and nothing else is wanted, but the filters leave microphones out.
-  public func target(_ feed: FeedSetting, whole: FilterSet, delayFrames: Int) throws -> AdaptiveStereo.Target?
-  {
+  public func target(
+    _ feed: FeedSetting, whole: FilterSet, delayFrames: Int, places: [String: Direction] = [:]
+  ) throws -> AdaptiveStereo.Target? {
     let selection = feed.selection
     let source = try device.dataSource(named: selection.dataSource)
     let frame = device.frame(of: source, selection.inputOrientation).turned(by: selection.pose)
@@ -83,7 +85,7 @@ public final class AdaptiveModel: Sendable {
           return nil
         }
       }
-      if !feed.isWhole { target.part = part(feed, in: frame) }
+      if !feed.isWhole { target.part = part(feed, in: frame, places) }
     }
     if feed.wind > 0 {
       let isMono = whole.outputs == 1 && selection.polarPattern != .omnidirectional
@@ -98,10 +100,10 @@ public final class AdaptiveModel: Sendable {
     return target
   }
 
-  private func part(_ feed: FeedSetting, in frame: HeadFrame) -> FollowedPart {
+  private func part(_ feed: FeedSetting, in frame: HeadFrame, _ places: [String: Direction]) -> FollowedPart {
     let gains = feed.partGains
     var part = FollowedPart(talkers: gains.talkers, room: gains.room)
-    if case .one(let name) = feed.part { part.picked = .one(Int(name) ?? 0) }
+    if case .one(let name) = feed.part { part.picked = places[name].map { .at($0.vector) } ?? .one(Int(name) ?? 0) }
     if let wanted = feed.frame, let centre = Look(azimuth: wanted.azimuth) {
       part.frame = .init(
         centre: centre.direction(in: frame).vector, up: frame.up.vector, width: wanted.width)

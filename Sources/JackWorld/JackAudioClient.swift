@@ -19,6 +19,8 @@ final class JackAudioClient: AudioClient {
   private let memory: ConnectionMemory
   let worker: Worker
   /// Written by JACK's notification thread.
+  /// Where who sits is, in the device frame, by name.
+  private let places = Locked<[String: Direction]>([:])
   private let clientLoss: Locked<ClientLoss?>
   /// The engine that the callback runs; nil before the first.
   private let inUse = Mutex<JackEngine?>(nil)
@@ -260,6 +262,7 @@ final class JackAudioClient: AudioClient {
   func change(to setting: Setting, isRestoring: Bool) throws -> Ticket {
     let used = try engine
     let (main, filters) = (setting.heard, try filters(for: setting))
+    places.withLock { $0 = setting.places }
     let ticket = try used.engine.change(
       to: main.base(of: filters), gain: main.amplitude, highPass: main.highPass.frequency?.value,
       isRestoring: isRestoring)
@@ -272,7 +275,8 @@ final class JackAudioClient: AudioClient {
   func adapt(_ used: JackEngine, _ feed: FeedSetting, _ number: Int, _ filters: FilterSet) {
     var played = feed
     played.selection = choice.withLock { $0.played(feed.selection) }
-    used.adaptation?.follow(.init(feed: played, device: used.device, whole: filters), feed: number)
+    used.adaptation?.follow(
+      .init(feed: played, device: used.device, whole: filters, places: places.withLock { $0 }), feed: number)
   }
 
   func findTalkers(_ isWanted: Bool) {

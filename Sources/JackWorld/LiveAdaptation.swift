@@ -21,6 +21,8 @@ final class LiveAdaptation: Sendable {
     let device: Device
     /// Its linear filters.
     let whole: FilterSet
+    /// Where talkers are whom a part may name.
+    let places: [String: Direction]
   }
 
   /// What was asked for last.
@@ -122,7 +124,8 @@ final class LiveAdaptation: Sendable {
         try AdaptiveModel(play.device, sampleRate: sampleRate, findsDirections: findsDirections)
       }
     self.model.withLock { $0 = model }
-    return try model.target(play.feed, whole: play.whole, delayFrames: delayFrames)
+    return try model.target(
+      play.feed, whole: play.whole, delayFrames: delayFrames, places: play.places)
   }
 
   /// Lets `targets` be followed, unless something newer was asked for meanwhile.
@@ -137,6 +140,7 @@ final class LiveAdaptation: Sendable {
   /// The tables that were made last for a feed, if they serve: gain and strength change often, and tables take a moment.
   private func known(_ play: Play, _ feed: Int, _ findsDirections: Bool) -> AdaptiveStereo.Target? {
     guard let last = last.withLock({ $0[feed] }), last.play.whole === play.whole,
+      last.play.places == play.places,
       last.target.array != nil || !findsDirections, last.play.feed.needsTables(of: play.feed)
     else { return nil }
     var target = last.target

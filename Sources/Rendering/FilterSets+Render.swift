@@ -103,13 +103,14 @@ extension FilterSets {
   ///   - next: returns the next part, of any number of frames; nil at the end.
   ///   - onDemand: the filters of looks and B-format.
   ///   - model: of `device`, for filters that follow the sound; nil if none do.
+  ///   - places: where talkers are whom a part may name, in the device frame.
   ///   - clock: time of the first frame on the engine's clock.
   ///   - write: called with the outputs, in order, as many frames in all as the input has after those before. Shape:
   ///     `[feed][channel][frame]`.
   /// - Throws: also what `next` and `write` throw.
   public func render(
     _ feeds: [Feed], of device: Device, onDemand: FilterChoice = FilterChoice(), model: AdaptiveModel? = nil,
-    framesBefore: Int = 0, clock: Int = 0, inputs: InputStart? = nil, period: Int = 1024,
+    places: [String: Direction] = [:], framesBefore: Int = 0, clock: Int = 0, inputs: InputStart? = nil, period: Int = 1024,
     instructionSet: InstructionSet = .best, next: () throws -> [[Float]]?,
     write: (_ outputs: [[[Float]]]) throws -> Void
   ) throws {
@@ -135,7 +136,8 @@ extension FilterSets {
       for (n, number) in numbers.enumerated() where states[n].play.followsSound {
         var played = states[n].play
         played.selection = states[n].choice.played(played.selection)
-        targets[number] = try model?.target(played, whole: try filters(n), delayFrames: bank.delayFrames)
+        targets[number] = try model?.target(played, whole: try filters(n), delayFrames: bank.delayFrames,
+          places: places)
       }
       return targets
     }

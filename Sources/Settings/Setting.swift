@@ -103,6 +103,13 @@ public struct Setting: Hashable, Sendable {
     }
   }
 
+  /// Where who sits is, in the device frame, by name.
+  public var places: [String: Direction] {
+    guard let source = try? device.dataSource(named: main.selection.dataSource) else { return [:] }
+    let frame = device.frame(of: source, main.selection.inputOrientation)
+    return Dictionary(seats.map { ($0.name, $0.look.direction(in: frame)) }) { first, _ in first }
+  }
+
   /// What main plays: one microphone is listened to as it is.
   public var heard: FeedSetting { listening == nil ? main : main.linear }
 

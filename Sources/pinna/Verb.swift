@@ -53,10 +53,10 @@ struct Verb: Sendable {
     keys.map { Option("--" + $0.rawValue, $0.row.placeholder, $0.row.help + remark) }
   }
 
-  /// The options of settings that make filters follow the sound.
+  /// The same of what is as the preset says.
   /// - Parameter talkers: what `--talkers` does without a level.
-  static func followingOptions(talkers: String) -> [Option] {
-    settingOptions(SettingKey.following, " (default: the preset's)").map {
+  static func options(_ keys: [SettingKey], talkers: String) -> [Option] {
+    settingOptions(keys, " (default: the preset's)").map {
       $0.name == "--talkers" ? Option($0.name, "[DB]", $0.help + "; without a level: " + talkers) : $0
     }
   }

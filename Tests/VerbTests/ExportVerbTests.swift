@@ -32,6 +32,20 @@ import Testing
     #expect(home.contents("deep/out").count == 1 + bank.cases.count)
   }
 
+  @Test(
+    "a part of the sound, which filters follow, is not exported, and the reason is said",
+    arguments: ["part: talkers", "room: -12"])
+  func part(line: String) throws {
+    _ = try home.home.folder.write(
+      "title: Part\ndevice: pair\ndataSource: Front\npolarPattern: stereo\ninputOrientation: portrait\n\(line)\n",
+      to: "config/pinna/part.yaml")
+    let outcome = try home.pinna("export", "--preset", "part", "--to", "wav", home.path + "/out")
+    #expect(
+      outcome.status == 2 && outcome.isOneSentence && outcome.error.contains("part of the sound"),
+      "\(outcome)")
+    #expect(home.contents("out").isEmpty)
+  }
+
   @Test("filters.json has the rate, the microphones in channel order, and a file and a delay per case")
   func description() throws {
     #expect(try export(home.path + "/out").status == 0)

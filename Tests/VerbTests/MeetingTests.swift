@@ -96,6 +96,7 @@ import Testing
 
   @Test(
     "four people at a table, and one who is late, have a number each, and at most 12 % of the time is wrong",
+    .nightly,
     .enabled(if: FileManager.default.fileExists(atPath: voices), "alsa-utils' voices are not installed"),
     arguments: ["ring7", "uma8", "respeaker-4mic-hat"])
   func people(device: String) throws {

@@ -37,7 +37,7 @@ extension FeedSetting {
     case .whole: break
     case .talkers: text += ", talkers alone"
     case .room: text += ", the room alone"
-    case .one(let name): text += ", the talker \(name.printable) alone"
+    case .one(let name): text += ", \(Int(name) == nil ? "" : "talker ")\(name.printable) alone"
     }
     if let frame { text += ", in the frame \(frame.word)" }
     if room.value != 0 { text += String(format: ", room %g dB", room.value) }

@@ -23,32 +23,34 @@ extension Verb {
       "do offline what run does: microphone signals from one file, or those of a take, to left and right or B-format in another, .wav, .flac or .opus, B-format also .caf or .amb; - is standard input or output, WAV",
     options: [
       Option("--preset", "NAME", "preset (default: what a take was recorded with, or phone5)"), deviceOption,
-    ] + settingOptions(renderKeys, " (default: the preset's)") + [
-      Option(
-        "--format", "FORMAT",
-        "\(Arguments.ambix): B-format instead of the pattern; float, flac, opus: of the files of --into, as record start has it"
-      ), orderOption,
-      normalisationOption,
-      Option("--feed", "NAME", "the feed of a take to render (default: that of the given file, or main)"),
-      Option(
-        "--feeds", "NAMES|FILE",
-        "into the folder of --into: of a take these feeds, with commas, or all; else main and the feeds of this YAML file"
-      ),
-      Option(
-        "--into", "DIR",
-        "write DIR/NAME.wav for each feed: those of --feeds, or of the take; with --takes, the folder of the outputs"
-      ),
-      Option("--automation", "FILE", "changes at times, as YAML: - {at: 2.5, pattern: cardioid}"),
-      Option("--period", "FRAMES", "period of the engine (default: a take's own, or 1024)"),
-      isaOption, hrtfOption, forceOption,
-      Option(
-        "--takes", "FOLDER",
-        "render all takes in this folder, in those within it and in further operands; what is complete in the folder of --into is skipped"
-      ),
-      Option("--jobs", "N", "takes: how many at a time (default: one per core)"),
-      Option("--print-jobs", nil, "takes: print a shell command for each instead, for a scheduler"),
-      jsonOption,
     ]
+      + options(
+        renderKeys, talkers: "a file for each talker of a take, and TAKE.rttm, in the folder of --into") + [
+        Option(
+          "--format", "FORMAT",
+          "\(Arguments.ambix): B-format instead of the pattern; float, flac, opus: of the files of --into, as record start has it"
+        ), orderOption,
+        normalisationOption,
+        Option("--feed", "NAME", "the feed of a take to render (default: that of the given file, or main)"),
+        Option(
+          "--feeds", "NAMES|FILE",
+          "into the folder of --into: of a take these feeds, with commas, or all; else main and the feeds of this YAML file"
+        ),
+        Option(
+          "--into", "DIR",
+          "write DIR/NAME.wav for each feed: those of --feeds, or of the take; with --takes, the folder of the outputs"
+        ),
+        Option("--automation", "FILE", "changes at times, as YAML: - {at: 2.5, pattern: cardioid}"),
+        Option("--period", "FRAMES", "period of the engine (default: a take's own, or 1024)"),
+        isaOption, hrtfOption, forceOption,
+        Option(
+          "--takes", "FOLDER",
+          "render all takes in this folder, in those within it and in further operands; what is complete in the folder of --into is skipped"
+        ),
+        Option("--jobs", "N", "takes: how many at a time (default: one per core)"),
+        Option("--print-jobs", nil, "takes: print a shell command for each instead, for a scheduler"),
+        jsonOption,
+      ]
   ) { arguments in
     guard !arguments.has("--takes") else { return try RenderBatch(arguments).run() }
     try checkRender(arguments)
@@ -58,7 +60,8 @@ extension Verb {
     if arguments.operands.last == StandardStream.word, arguments.operands.count > 1 { Output.divert() }
     let pipe = try source == StandardStream.word ? openStandardInput(stops) : nil
     let take = pipe == nil ? TakeMicrophones(source) : nil
-    var named = try feeds(arguments, of: take, pipe, in: PresetLibrary.standard)
+    let talkers = try arguments.flags.contains("--talkers") ? TalkerFiles(source) : nil
+    var named = try feeds(arguments, of: take, talkers, pipe, in: PresetLibrary.standard)
     let device = named[0].setting.device
     for feed in named {
       try OutputPath.check(
@@ -74,6 +77,10 @@ extension Verb {
         "give a sound file with one channel per microphone, or create one with: pinna simulate")
     let rate = input.reader.sampleRate
     let period = try arguments.integer("--period", in: 1...Partitioning.longestPeriod) ?? take?.period ?? 1024
+    for n in named.indices {
+      named[n].gate = talkers?.gate(
+        named[n].name, from: take?.files.frame ?? 0, sampleRate: rate)
+    }
     let isa = arguments.has("--isa") ? nil : take?.instructionSet
     let instructionSet = try isa ?? arguments.instructionSet()
     var automation: [(frame: Int, setting: Setting)] = []
@@ -150,6 +157,11 @@ extension Verb {
     if let folder = arguments["--into"] {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
+    let list = try talkers.map { talkers in
+      let list = talkers.list
+      let path = "\(arguments["--into"]!)/\(list.name)"
+      return (file: try OutputFile(path, replacing: replaces), text: list.text, remarks: list.remarks)
+    }
     let outputs = try zip(feeds, named).map { feed, named in
       try RenderedFile(
         named.path, channels: feed.channels, sampleRate: rate, of: take,
@@ -161,7 +173,8 @@ extension Verb {
     var position = take?.files.frame ?? 0
     try RenderedFile.finish(outputs) {
       try sets.render(
-        feeds, of: device, onDemand: onDemand, model: model, framesBefore: start.frames, clock: start.clock,
+        feeds, of: device, onDemand: onDemand, model: model, places: named[0].setting.places,
+        framesBefore: start.frames, clock: start.clock,
         inputs: take?.inputs(start),
         period: period, instructionSet: instructionSet,
         next: {
@@ -171,9 +184,14 @@ extension Verb {
           defer { position += part[0].count }
           return take?.gaps.removed(from: part, start: position) ?? part
         },
-        write: { for (output, channels) in zip(outputs, $0) { try output.write(channels) } })
+        write: {
+          for ((output, channels), n) in zip(zip(outputs, $0), named.indices) {
+            try output.write(named[n].gate?.pass(channels) ?? channels)
+          }
+        })
     }
-    let remarks = input.remarks + outputs.flatMap(\.remarks)
+    if let list { try list.file.write(list.text.utf8) }
+    let remarks = input.remarks + (list?.remarks ?? []) + outputs.flatMap(\.remarks)
     for remark in remarks { Tool.complain(remark) }
     guard arguments["--into"] != nil else {
       let sound = outputs[0].sound
@@ -233,6 +251,15 @@ extension Verb {
     if arguments["--feeds"] != nil, !hasFolder {
       throw Failure(.usage, "--feeds writes several files; give a folder for them with --into")
     }
+    if arguments.flags.contains("--talkers") {
+      guard hasFolder else {
+        throw Failure(
+          .usage, "--talkers without a level writes several files; give a folder for them with --into")
+      }
+      for option in ["--feeds", "--part", "--takes"] where arguments.has(option) {
+        throw Failure(.usage, "--talkers without a level and \(option) exclude each other; leave one out")
+      }
+    }
     for option in ["--jobs", "--print-jobs"] where arguments.has(option) {
       throw Failure(.usage, "\(option) needs --takes; add --takes FOLDER, or remove \(option)")
     }
@@ -253,6 +280,8 @@ extension Verb {
     let isAsRecorded: Bool
     /// How its B-format is written.
     let ambisonics: AmbisonicFormat?
+    /// Of a talker's file, when there is sound.
+    var gate: SoundGate?
 
     init(
       _ path: String, _ setting: Setting, _ arguments: Arguments, name: String, recorded: String? = nil,
@@ -286,7 +315,8 @@ extension Verb {
   }
 
   private static func feeds(
-    _ arguments: Arguments, of take: TakeMicrophones?, _ pipe: AudioFileReader?, in library: PresetLibrary
+    _ arguments: Arguments, of take: TakeMicrophones?, _ talkers: TalkerFiles?, _ pipe: AudioFileReader?,
+    in library: PresetLibrary
   ) throws -> [NamedFeed] {
     let changes = try Change.list(arguments.pairs(of: renderKeys.map(\.rawValue))[...])
     let ambisonics = try arguments.ambisonics()
@@ -328,6 +358,15 @@ extension Verb {
     }
     func all(_ names: [String?]) throws -> [NamedFeed] {
       try names.map { try recorded($0, path: "\(folder)/\($0 ?? FeedSetting.main).\(ending)") }
+    }
+    if let talkers {
+      let main = try recorded(nil, path: folder)
+      return try talkers.names.map { name in
+        var setting = main.setting
+        (setting.main.part, setting.main.muted, setting.seats) = (.one(name), false, talkers.seats)
+        return try NamedFeed(
+          "\(folder)/\(TalkerFiles.fileName(name)).\(ending)", setting, arguments, name: name)
+      }
     }
     if let given = arguments["--feeds"] {
       if isOfTake, let take, let names = try take.feeds(named: given) { return try all(names) }

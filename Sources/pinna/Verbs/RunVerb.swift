@@ -18,7 +18,7 @@ extension Verb {
     summary: "run the processor as a JACK client, in the foreground",
     options: [
       Option("--preset", "NAME", "initial preset (default: phone5)"), deviceOption,
-    ] + followingOptions(talkers: "find out who speaks where, also where nothing adapts") + [
+    ] + options(SettingKey.following, talkers: "find out who speaks where, also where nothing adapts") + [
       Option("--name", "NAME", "the JACK client's name (default: pinna)"),
       Option("--server", "NAME", "the JACK server (default: the default one)"),
       Option("--wait", "SECONDS", "how long to wait for a server (default: 0)"),

@@ -94,6 +94,7 @@ struct TakeMicrophones {
     var setting = Setting(preset: preset ?? Preset(of: device), device: try adapt(device))
     do {
       try setting.apply(changes(of: feed))
+      setting.seats = try Seat.list(setup.seats ?? [])
     } catch {
       throw Failure(
         .failed, "the sidecar of \(path) holds an unusable setting: \(error); give --preset or --device")
