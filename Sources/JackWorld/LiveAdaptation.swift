@@ -141,7 +141,7 @@ final class LiveAdaptation: Sendable {
   private func known(_ play: Play, _ feed: Int, _ findsDirections: Bool) -> AdaptiveStereo.Target? {
     guard let last = last.withLock({ $0[feed] }), last.play.whole === play.whole,
       last.play.places == play.places,
-      last.target.array != nil || !findsDirections, last.play.feed.needsTables(of: play.feed)
+      last.target.array != nil || !findsDirections, last.play.feed.sharesTables(with: play.feed)
     else { return nil }
     var target = last.target
     (target.strength, target.windStrength) = (play.feed.correction, play.feed.wind)
@@ -248,7 +248,7 @@ extension AdaptiveStereo.State {
 
 extension FeedSetting {
   /// Whether the tables of another setting are its own: it differs in strengths and levels at most.
-  fileprivate func needsTables(of other: FeedSetting) -> Bool {
+  fileprivate func sharesTables(with other: FeedSetting) -> Bool {
     selection == other.selection && part == other.part && frame == other.frame && isWhole == other.isWhole
       && (correction > 0) == (other.correction > 0) && (wind > 0) == (other.wind > 0)
       && (partGains.room == 0) == (other.partGains.room == 0)

@@ -20,11 +20,15 @@ public struct ControlClient: Sendable {
   /// - Parameters:
   ///   - seconds: how long to wait for the answer, or for the next progress report.
   ///   - onProgress: receives progress, on the calling thread.
+  ///   - onSent: called once Pinna has the request, before those that come later.
   /// - Throws: if there is no valid answer in time; at once if Pinna is killed meanwhile.
   public func request(
-    _ message: OSCMessage, seconds: Double = 30, onProgress: (RequestProgress) -> Void = { _ in }
+    _ message: OSCMessage, seconds: Double = 30, onProgress: (RequestProgress) -> Void = { _ in },
+    onSent: () -> Void = {}
   ) throws(Failure) -> Answer {
-    try request(message, through: try connect(seconds: seconds), seconds: seconds, onProgress: onProgress)
+    try request(
+      message, through: try connect(seconds: seconds), seconds: seconds, onProgress: onProgress,
+      onSent: onSent)
   }
 
   /// Stops the running Pinna and waits until another one can be started: its JACK client is closed and its name is
@@ -89,7 +93,7 @@ public struct ControlClient: Sendable {
   /// Sends `message` through `connection` and waits for the answer.
   func request(
     _ message: OSCMessage, through connection: ControlConnection, seconds: Double,
-    onProgress: (RequestProgress) -> Void = { _ in }
+    onProgress: (RequestProgress) -> Void = { _ in }, onSent: () -> Void = {}
   ) throws(Failure) -> Answer {
     let patience = Duration.seconds(seconds)
     var deadline = ContinuousClock.now + patience
@@ -111,6 +115,7 @@ public struct ControlClient: Sendable {
         usleep(10_000)
       }
     }
+    onSent()
     while true {
       switch connection.receive(until: deadline) {
       case .message(let message, let received):

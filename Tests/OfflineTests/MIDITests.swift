@@ -117,13 +117,10 @@ extension OfflineTests {
 
     /// Starts `midi learn`, and waits until messages are listened to.
     func learner(_ words: [String], _ graph: OfflineGraph) throws -> Program {
-      // Those of earlier requests may still end.
-      try #require(try waitUntil(seconds: 5) { try graph.controlConnections() == 1 })
       let learner = try Program(
         PinnaHome.binary(), ["midi", "learn"] + words, environment: graph.home.environment)
       try #require(waitUntil(seconds: 5) { learner.errorText.contains("move the controller") })
-      // Its request is the one that waits for the controller, and Pinna serves connections in turn.
-      try #require(try waitUntil(seconds: 5) { try graph.controlConnections() > 1 })
+      // Its request was sent before that is said, and Pinna serves connections in turn.
       _ = try graph.status()
       return learner
     }

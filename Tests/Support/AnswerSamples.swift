@@ -24,7 +24,7 @@ public enum AnswerSamples {
     "rejectedSamples":3,"roll":40,"roomDB":-12,"sampleRate":48000,"server":"stalled","silence":"the outputs are muted; pinna set --mute off","state":"recording","take":{"channels":2,\#
     "fault":"the disk is full","feeds":["main","anna"],"frames":960,"length":10800,"loss":"/takes was removed","markers":2,"path":"/takes/a.wav","raw":true,\#
     "secondsLeft":90,"title":"Second verse"},\#
-    "talkers":[{"azimuth":35.2,"confidence":0.75,"elevation":-10.4,"identity":1,"isActive":true,"levelDB":-31.6},{"azimuth":-60,"confidence":0,"elevation":0,"identity":3,"isActive":false,"levelDB":-40}],\#
+    "talkers":[{"azimuth":35.2,"confidence":0.75,"elevation":-10.4,"identity":1,"isActive":true,"levelDB":-31.6,"name":"anna"},{"azimuth":-60,"confidence":0,"elevation":0,"identity":3,"isActive":false,"levelDB":-40,"name":"ben"}],\#
     "talkersDB":-3,"talkersText":"preparing","tracker":{"pitch":4.5,"roll":-2,"secondsAgo":0.25,"yaw":12},"unpreparedPeriods":5,"warnings":["no microphone is connected",\#
     "the disk is slow"],"weak":"it is omnidirectional below 200 Hz","wind":0.5,"windText":"-32 dBFS at top; 14 dB taken out","xruns":1,"yaw":50}
     """#

@@ -41,7 +41,7 @@ import pinna
       head tracker: yaw 12°, pitch 4°, roll -2°
       filters at 60° are being designed; until then the nearest play
       wind: -32 dBFS at top; 14 dB taken out
-      talkers: 1 at 35°, 10° down (-32 dB), 3 at -60° (silent)
+      talkers: anna at 35°, 10° down (-32 dB), ben at -60° (silent)
       Port: USBAudio
       Name: Front
       Polar Pattern: Stereo

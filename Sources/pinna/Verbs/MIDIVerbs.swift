@@ -36,12 +36,17 @@ extension Verb {
     // A running Pinna listens as the file says now.
     let report: MIDIReport = try answer(arguments, "/pinna/midi/load")
     WorkProgress.unwatch()
-    if !report.sources.isEmpty {
-      Tool.complain(
-        "move the controller that shall set \(described.targetName): a fader through its whole range, an encoder slowly both "
-          + "ways, a button or pad twice; stop with Ctrl-C")
-    }
-    let learned: LearnAnswer = try answer(arguments, "/pinna/midi/learn", target.rawValue)
+    let message = OSCMessage("/pinna/midi/learn", [.string(target.rawValue)])
+    // What is moved from then on is heard.
+    let learned: LearnAnswer = try ControlClient(name: arguments.name).request(
+      message,
+      onSent: {
+        if report.sources.isEmpty { return }
+        Tool.complain(
+          "move the controller that shall set \(described.targetName): a fader through its whole range, an encoder slowly both "
+            + "ways, a button or pad twice; stop with Ctrl-C")
+      }
+    ).document()
     let old =
       try library.midiMapPath.map { try String(contentsOfFile: $0, encoding: .utf8) }
       ?? "# What MIDI controllers change; see docs/midi.md of Pinna.\n"
