@@ -118,7 +118,8 @@ let package = Package(
     .target(
       name: "Adaptation",
       dependencies: [
-        "Acoustics", "FilterDesign", "Manifolds", "HeadResponses", "Numerics", "Realtime", "Settings", "Threads",
+        "Acoustics", "FilterDesign", "Manifolds", "HeadResponses", "Numerics", "Realtime", "Settings",
+        "Threads",
       ]),
     .target(
       name: "Figures",
@@ -312,7 +313,8 @@ let package = Package(
     .executableTarget(
       name: "allocations",
       dependencies: [
-        "Acoustics", "Adaptation", "AllocationCount", "CFiles", "Presets", "Realtime", "Settings", "FasterKernels",
+        "Acoustics", "Adaptation", "AllocationCount", "CFiles", "Presets", "Realtime", "Settings",
+        "FasterKernels",
         "TestSupport",
       ],
       path: "Tests/Allocations"),

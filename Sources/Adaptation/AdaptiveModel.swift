@@ -43,7 +43,7 @@ public final class AdaptiveModel: Sendable {
   }
 
   /// - Throws: an `Unsupported` for an array that is too large for directions.
-  static func check(_ device: Device) throws(Unsupported) {
+  public static func check(_ device: Device) throws(Unsupported) {
     guard (2...Self.mostMicrophones).contains(device.microphones.count) else {
       throw Unsupported(
         "the sound of 2 to \(Self.mostMicrophones) microphones can be followed; \(device.name) has "
@@ -103,7 +103,10 @@ public final class AdaptiveModel: Sendable {
   private func part(_ feed: FeedSetting, in frame: HeadFrame, _ places: [String: Direction]) -> FollowedPart {
     let gains = feed.partGains
     var part = FollowedPart(talkers: gains.talkers, room: gains.room)
-    if case .one(let name) = feed.part { part.picked = places[name].map { .at($0.vector) } ?? .one(Int(name) ?? 0) }
+    part.plane = device.hasHeight(along: frame.up) ? nil : frame.up.vector
+    if case .one(let name) = feed.part {
+      part.picked = places[name].map { .at($0.vector) } ?? .one(Int(name) ?? 0)
+    }
     if let wanted = feed.frame, let centre = Look(azimuth: wanted.azimuth) {
       part.frame = .init(
         centre: centre.direction(in: frame).vector, up: frame.up.vector, width: wanted.width)

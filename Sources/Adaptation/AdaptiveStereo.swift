@@ -42,7 +42,7 @@ public final class AdaptiveStereo: @unchecked Sendable {
     /// Whether it asks for nothing but talkers.
     fileprivate var isIdle: Bool { strength == 0 && windStrength == 0 && part == nil }
 
-    /// Whether its tables do for another one's wishes.
+    /// Whether a feed's tables serve this target.
     fileprivate func isAlike(_ other: FollowedFeed) -> Bool {
       base === other.base && whole === other.whole && ears === other.ears && wind === other.wind
         && (part == nil) == (other.part == nil)
@@ -147,7 +147,7 @@ public final class AdaptiveStereo: @unchecked Sendable {
   /// Thread: any.
   public var presentWind: Wind? {
     heardWind.withLock { powers in
-      // Nobody keeps a copy, which the worker would have to make another of.
+      // No copy leaves the lock, so that the worker never has to make one to write.
       guard let powers, powers.contains(where: { $0 > 0 }) else { return nil }
       return Wind(
         levels: powers.map { Double(10 * log10(max($0, 1e-12))) },
@@ -272,8 +272,13 @@ public final class AdaptiveStereo: @unchecked Sendable {
       if feed.updatesAtRest > longRest {
         if feed.isDelivered { stream.returnToBase(feed: number) }
         feed.isDelivered = false
-        if wanted[number] == nil { corrected?.remove(feed: number) }
+        removedWind.withLock { $0[number] = nil }
+        if wanted[number]?.isIdle ?? true {
+          corrected?.remove(feed: number)
+          choosePace()
+        }
       } else {
+        guard feed.needsDelivery(wind) else { continue }
         corrected?.writeFilters(feed: number)
         stream.deliver(feed: number, base: feed.base, coefficients: feed.filters.floats)
         feed.isDelivered = true
@@ -320,6 +325,13 @@ public final class AdaptiveStereo: @unchecked Sendable {
         corrected?.use(target, feed: number)
       }
     }
+    choosePace()
+  }
+
+  /// Directions of all bands are found only where filters follow them.
+  ///
+  /// Thread: worker.
+  private func choosePace() {
     finder?.findsAll = corrected?.feeds.values.contains { $0.ears != nil || $0.part != nil } ?? false
   }
 
@@ -339,8 +351,10 @@ public final class AdaptiveStereo: @unchecked Sendable {
     guard let grid = first?.array?.grid ?? table?.grid else { return }
     let isRunning = spectra != nil
     spectra = finder?.spectra ?? MicrophoneSpectra(grid, microphones: engine.microphones)
+    let feeds = corrected?.feeds ?? [:]
     corrected = CorrectedFilters(
-      grid, microphones: engine.microphones, finder: finder, wind: wind, taps: engine.taps)
+      grid, microphones: engine.microphones, finder: finder, wind: wind, taps: engine.taps,
+      feeds: feeds)
     for memory in block { memory.free() }
     block = (0..<engine.microphones).map { _ in AlignedMemory(count: grid.hop) }
     if !isRunning { stream.start() }
@@ -351,6 +365,7 @@ public final class AdaptiveStereo: @unchecked Sendable {
     stream.stop()
     (spectra, finder, wind, tracker, corrected, updatesAtRest) = (nil, nil, nil, nil, nil, 0)
     heardWind.withLock { $0 = nil }
+    removedWind.withLock { $0 = [:] }
     stated.withLock { $0 = .off }
     told.withLock { $0 = nil }
   }

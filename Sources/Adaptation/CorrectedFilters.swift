@@ -29,7 +29,11 @@ package final class CorrectedFilters: @unchecked Sendable {
   ///   - finder: for stereo that follows directions.
   ///   - wind: for feeds that wind is taken out of.
   ///   - taps: of the filters.
-  init(_ grid: AnalysisGrid, microphones: Int, finder: DirectionFinder?, wind: WindAnalysis?, taps: Int) {
+  ///   - feeds: those so far, of the same array.
+  init(
+    _ grid: AnalysisGrid, microphones: Int, finder: DirectionFinder?, wind: WindAnalysis?, taps: Int,
+    feeds: [Int: FollowedFeed] = [:]
+  ) {
     (self.grid, self.microphones, self.taps, self.wind) = (grid, microphones, taps, wind)
     sources = finder.map(SourceCorrections.init)
     let length = grid.length
@@ -44,6 +48,9 @@ package final class CorrectedFilters: @unchecked Sendable {
       // The inverse transform is unscaled.
       fade.floats[n] = Float(rise * fall / Double(length))
     }
+    self.feeds = feeds
+    all = Array(feeds.values)
+    makeScratch()
   }
 
   package convenience init(_ finder: DirectionFinder, taps: Int) {
@@ -69,7 +76,13 @@ package final class CorrectedFilters: @unchecked Sendable {
   /// - Parameter target: with tables of the finder's array, and of the wind's.
   func use(_ target: AdaptiveStereo.Target, feed: Int) {
     precondition(target.whole.taps == taps && target.whole.microphones == microphones)
-    feeds[feed] = FollowedFeed(target, bins: grid.bins.count)
+    let new = FollowedFeed(target, bins: grid.bins.count)
+    if let old = feeds[feed] { new.continueFrom(old) }
+    feeds[feed] = new
+    makeScratch()
+  }
+
+  private func makeScratch() {
     let size = feeds.values.reduce(0) { max($0, $1.whole.outputs) } * microphones * 2
     guard size > scratchSize else { return }
     scratch.free()

@@ -12,7 +12,7 @@ package final class FollowedFeed: @unchecked Sendable {
   /// The same in bins; nil where nothing needs them.
   let weights: LinearWeights?
   /// What stereo follows directions with; nil if it does not.
-  package private(set) var ears: EarTable?
+  package let ears: EarTable?
   /// What wind is taken out with; nil if it is not.
   let wind: WindReference?
   /// Nil if talkers and room are as loud.
@@ -28,6 +28,8 @@ package final class FollowedFeed: @unchecked Sendable {
   private(set) var removed = 0.0
   /// Updates in which nothing was applied. A feed without corrections begins with its linear filters.
   var updatesAtRest: Int
+  /// At the last delivery, the updates of the wind, and `windStrength`.
+  private var delivered = (updates: -1, strength: 0.0)
   /// Whether the callback was given filters.
   var isDelivered = false
   /// Smoothed corrections `[ear][microphone][bin]`, real and imaginary parts in turn.
@@ -49,13 +51,29 @@ package final class FollowedFeed: @unchecked Sendable {
     )
     self.bins = bins
     updatesAtRest = ears == nil ? .max / 2 : 0
-    let rest: Double = base === whole ? 1 : 0
-    (talkersGain, roomGain) = (rest, rest)
+    (talkersGain, roomGain) = (0, 0)
     let size = whole.outputs * whole.microphones
     corrections = ears.map { _ in AlignedMemory(count: size * bins * 2) }
     talkers = part.map { _ in AlignedMemory(count: size * bins * 2) }
     filters = AlignedMemory(count: size * whole.taps)
     cleaned = wind.map { AlignedMemory(count: $0.table.bins.count * size * 2) }
+    (talkersGain, roomGain) = (restingGain, restingGain)
+  }
+
+  /// Goes on with the strengths and levels of what played before, if that stood for the same filters.
+  func continueFrom(_ old: FollowedFeed) {
+    guard old.base === base else { return }
+    if ears != nil, ears === old.ears { strength = old.strength }
+    if wind != nil { windStrength = old.windStrength }
+    if part != nil { (talkersGain, roomGain) = (old.talkersGain, old.roomGain) }
+    (isDelivered, updatesAtRest) = (old.isDelivered, min(updatesAtRest, old.updatesAtRest))
+  }
+
+  /// Whether its filters have changed since the last call; what only wind changes does so more rarely.
+  func needsDelivery(_ analysis: WindAnalysis?) -> Bool {
+    let now = (updates: analysis?.updates ?? 0, strength: windStrength)
+    defer { delivered = now }
+    return corrections != nil || talkers != nil || now != delivered
   }
 
   deinit {

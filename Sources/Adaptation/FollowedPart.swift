@@ -9,6 +9,8 @@ public struct FollowedPart: Sendable {
   public var picked: Picked
   /// From which azimuths they may come; nil for all.
   public var frame: Frame?
+  /// Of a flat array, which cannot tell what is above, a unit vector across its plane: heights do not count then.
+  public var plane: SIMD3<Double>?
 
   public enum Picked: Sendable {
     case everybody
@@ -46,21 +48,27 @@ public struct FollowedPart: Sendable {
   /// Within this angle of a talker or a place, sound is its own: cosine.
   static let near = cos(20 * Double.pi / 180)
 
+  private func cosine(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double {
+    guard let plane else { return a.dot(b) }
+    let (a, b) = (a - a.dot(plane) * plane, b - b.dot(plane) * plane)
+    return a.dot(b) / max((a.dot(a) * b.dot(b)).squareRoot(), 1e-12)
+  }
+
   /// Whether sound from a direction is part of `talkers`.
   func takes(_ direction: SIMD3<Double>, _ known: Talkers?) -> Bool {
     if let frame, !frame.contains(direction) { return false }
     switch picked {
     case .everybody: return true
-    case .at(let place): return place.dot(direction) > Self.near
+    case .at(let place): return cosine(place, direction) > Self.near
     case .one(let identity):
       guard let known else { return false }
       // The nearest talker has it.
       var (best, nearest) = (0, Self.near)
       for n in known.indices {
-        guard let talker = known[n], talker.direction.dot(direction) > nearest else { continue }
-        (best, nearest) = (talker.identity, talker.direction.dot(direction))
+        guard let talker = known[n], cosine(talker.direction, direction) > nearest else { continue }
+        (best, nearest) = (talker.identity, cosine(talker.direction, direction))
       }
-      return best == identity
+      return best > 0 && best == identity
     }
   }
 }

@@ -44,6 +44,7 @@ final class SourceCorrections {
   /// Follows the directions that the finder has found.
   /// - Parameter known: who speaks, for feeds that play one of them.
   func update(_ all: [FollowedFeed], _ known: Talkers?) {
+    guard all.contains(where: { $0.ears != nil || $0.part != nil }) else { return }
     sources.updateTraces()
     refine()
     findRecent()

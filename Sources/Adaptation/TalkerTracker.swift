@@ -102,7 +102,14 @@ package final class TalkerTracker {
   package var talkers: Talkers {
     var most = Self.memory
     if tracks.count > Talkers.count {
-      most = min(most, tracks.map(\.talker.silence).sorted()[Talkers.count - 1])
+      var shortest = InlineArray<4, Double>(repeating: .infinity)
+      for track in tracks {
+        var silence = track.talker.silence
+        for n in shortest.indices where silence < shortest[n] {
+          (shortest[n], silence) = (silence, shortest[n])
+        }
+      }
+      most = min(most, shortest[Talkers.count - 1])
     }
     var (told, count) = (Talkers(repeating: nil), 0)
     for track in tracks where track.talker.silence <= most && count < Talkers.count {

@@ -20,9 +20,9 @@ final class WindAnalysis {
   private static let weight: Float = 4
   /// Coherence relative to that of diffuse sound, squared, from which on it is wind in part, and for sure.
   private static let (calm, windy): (Float, Float) = (0.8, 0.5)
-  /// Of that: the frequencies in hertz; and the least power of wind there, relative to full scale: below is the microphones'
+  /// Of that: the highest frequency in hertz; and the least power of wind there, relative to full scale: below is the microphones'
   /// own noise.
-  private static let lowest = 90.0...380.0
+  private static let lowest = 380.0
   private static let least: Float = 2.5e-7
   /// Microphones this much softer than the loudest are dead.
   private static let dead: Float = 1e-5
@@ -37,6 +37,7 @@ final class WindAnalysis {
   let table: WindTable
   /// 0…1: how sure it is that there is wind.
   private(set) var presence: Float = 0
+  private(set) var updates = 0
   /// Of each microphone, the power of wind from 90 to 710 Hz, relative to full scale.
   private(set) var powers: [Float]
   private let microphones: Int
@@ -71,14 +72,14 @@ final class WindAnalysis {
     )
     // Both halves of the spectrum, and the window's mean square.
     scale = Float(2 / (0.375 * length * length))
-    low = 1..<Int(Self.lowest.upperBound / width) + 1
+    low = 1..<Int(Self.lowest / width) + 1
     upTo710 = 1..<min(Int(710 / width) + 1, table.bins.upperBound)
   }
 
   deinit { for memory in [covariance, factors, wind, column] { memory.free() } }
 
   /// Updates of factors cost as the cube of the microphones: many have them more rarely. In hops.
-  var hopsPerUpdate: Int { DirectionFinder.hopsPerUpdate * max(1, microphones * microphones / 256) }
+  var hopsPerUpdate: Int { DirectionFinder.hopsPerUpdate * max(1, min(8, microphones * microphones / 256)) }
 
   func reset() {
     covariance.floats.update(repeating: 0, count: table.bins.count * microphones * microphones * 2)
@@ -107,6 +108,7 @@ final class WindAnalysis {
 
   /// Finds the wind of now, and what takes it out.
   func update() {
+    updates += 1
     let seconds = Double(hopsPerUpdate * table.grid.hop) / Double(table.grid.sampleRate)
     let found = coherenceSaysWind()
     presence = max(found, presence * Float(exp(-seconds / Self.calming)))

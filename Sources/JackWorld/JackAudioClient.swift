@@ -18,9 +18,9 @@ final class JackAudioClient: AudioClient {
   let options: JackWorld.Options
   private let memory: ConnectionMemory
   let worker: Worker
-  /// Written by JACK's notification thread.
-  /// Where who sits is, in the device frame, by name.
+  /// Where each seat is, in the device frame, by name.
   private let places = Locked<[String: Direction]>([:])
+  /// Written by JACK's notification thread.
   private let clientLoss: Locked<ClientLoss?>
   /// The engine that the callback runs; nil before the first.
   private let inUse = Mutex<JackEngine?>(nil)

@@ -99,13 +99,22 @@ final class LiveAdaptation: Sendable {
       guard number == wanted.withLock({ $0.number }), !hasEnded.load(ordering: .relaxed) else { return }
       do {
         var targets: [Int: AdaptiveStereo.Target] = [:]
+        var obstacle: String?
         for (feed, play) in plays {
-          let target = try self.known(play, feed, new.findsDirections) ?? make(play, new.findsDirections)
+          let target: AdaptiveStereo.Target?
+          do {
+            target = try self.known(play, feed, new.findsDirections) ?? make(play, new.findsDirections)
+          } catch let fault as Unsupported {
+            // Others go on.
+            (target, obstacle) = (nil, "\(fault)")
+          }
           targets[feed] = target
           last.withLock { $0[feed] = target.map { (play, $0) } }
         }
         if !targets.isEmpty { try startWorker() }
-        settle(number, targets, targets.count < plays.count ? .failed("a microphone is missing") : .ready)
+        settle(
+          number, targets,
+          targets.count < plays.count ? .failed(obstacle ?? "a microphone is missing") : .ready)
       } catch {
         settle(number, [:], .failed("\(error)"))
       }
@@ -116,12 +125,13 @@ final class LiveAdaptation: Sendable {
   ///
   /// Thread: that of `maker`.
   private func make(_ play: Play, _ findsDirections: Bool) throws -> AdaptiveStereo.Target? {
+    let finds = findsDirections && play.device.microphones.count <= AdaptiveModel.mostMicrophones
+    // Wind can be taken out of more.
+    if findsDirections, !finds, play.feed.wind == 0 { try AdaptiveModel.check(play.device) }
     let present = model.withLock { $0 }
     let model =
-      if let present, present.device == play.device, present.findsDirections || !findsDirections {
-        present
-      } else {
-        try AdaptiveModel(play.device, sampleRate: sampleRate, findsDirections: findsDirections)
+      if let present, present.device == play.device, present.findsDirections || !finds { present } else {
+        try AdaptiveModel(play.device, sampleRate: sampleRate, findsDirections: finds)
       }
     self.model.withLock { $0 = model }
     return try model.target(
@@ -144,6 +154,7 @@ final class LiveAdaptation: Sendable {
       last.target.array != nil || !findsDirections, last.play.feed.sharesTables(with: play.feed)
     else { return nil }
     var target = last.target
+    if !findsDirections { target.array = nil }
     (target.strength, target.windStrength) = (play.feed.correction, play.feed.wind)
     if target.part != nil {
       let gains = play.feed.partGains
@@ -171,7 +182,7 @@ final class LiveAdaptation: Sendable {
     guard wanted.withLock({ $0.plays.values.contains { $0.feed.wind > 0 } }) else { return nil }
     switch progress.withLock({ $0 }) {
     case .preparing: return "preparing; the linear filters play"
-    case .failed(let reason): return reason + "; the linear filters play"
+    case .failed(let reason): if adaptive.state == .off { return reason + "; the linear filters play" }
     case .ready: break
     }
     guard [.adapting, .off].contains(adaptive.state) else { return adaptive.state.text }

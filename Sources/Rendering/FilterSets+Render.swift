@@ -110,7 +110,8 @@ extension FilterSets {
   /// - Throws: also what `next` and `write` throw.
   public func render(
     _ feeds: [Feed], of device: Device, onDemand: FilterChoice = FilterChoice(), model: AdaptiveModel? = nil,
-    places: [String: Direction] = [:], framesBefore: Int = 0, clock: Int = 0, inputs: InputStart? = nil, period: Int = 1024,
+    places: [String: Direction] = [:], framesBefore: Int = 0, clock: Int = 0, inputs: InputStart? = nil,
+    period: Int = 1024,
     instructionSet: InstructionSet = .best, next: () throws -> [[Float]]?,
     write: (_ outputs: [[[Float]]]) throws -> Void
   ) throws {
@@ -136,12 +137,13 @@ extension FilterSets {
       for (n, number) in numbers.enumerated() where states[n].play.followsSound {
         var played = states[n].play
         played.selection = states[n].choice.played(played.selection)
-        targets[number] = try model?.target(played, whole: try filters(n), delayFrames: bank.delayFrames,
+        targets[number] = try model?.target(
+          played, whole: try filters(n), delayFrames: bank.delayFrames,
           places: places)
       }
       return targets
     }
-    var places: [Int] = []
+    var firstOutputs: [Int] = []
     var end = 0
     // `main` has two outputs at most.
     let isMain = feeds.indices.map { $0 == 0 && feeds[0].channels <= 2 }
@@ -150,7 +152,7 @@ extension FilterSets {
       if isMain[n] {
         engine.start(with: try base(n), gain: amplitude, highPass: highPass)
         numbers.append(0)
-        places.append(0)
+        firstOutputs.append(0)
         continue
       }
       guard
@@ -158,7 +160,7 @@ extension FilterSets {
           with: try base(n), firstOutput: end, gain: amplitude, highPass: highPass)
       else { throw Unsupported("an engine has at most \(Engine.mostFeeds + 1) feeds") }
       numbers.append(number)
-      places.append(end)
+      firstOutputs.append(end)
       end += feed.channels
     }
     adaptive?.start(try targets())
@@ -196,7 +198,8 @@ extension FilterSets {
       try write(
         feeds.indices.map { n in
           let channels =
-            isMain[n] ? [run.left, run.right] : Array(run.feeds[places[n]..<places[n] + feeds[n].channels])
+            isMain[n]
+            ? [run.left, run.right] : Array(run.feeds[firstOutputs[n]..<firstOutputs[n] + feeds[n].channels])
           return channels.prefix(feeds[n].channels).map { Array($0.dropFirst(skipped)) }
         })
       run.discardOutput()

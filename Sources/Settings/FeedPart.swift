@@ -39,7 +39,7 @@ public enum FeedPart: Hashable, Sendable {
   }
 }
 
-/// The azimuths within which who speaks belongs to the talkers; outside, to the room. In degrees from the data source's
+/// The azimuths within which a talker counts as one; outside, it belongs to the room. In degrees from the data source's
 /// forward, left positive.
 public struct FeedFrame: Hashable, Sendable {
   public let azimuth: Double

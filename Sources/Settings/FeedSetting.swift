@@ -16,7 +16,7 @@ public struct FeedSetting: Hashable, Sendable {
   public var wind: Double
   /// Which part of the sound it plays.
   public var part = FeedPart.whole
-  /// Whence who speaks counts as a talker; nil for everywhere.
+  /// The azimuths within which a talker counts; nil for all.
   public var frame: FeedFrame?
   /// By how much talkers, and the rest, are louder than in the whole.
   public var talkers = Decibels(0)

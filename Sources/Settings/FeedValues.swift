@@ -62,7 +62,7 @@ public struct FeedValues: Codable, Hashable, Sendable {
       values[key] = row.unsaid
       guard
         // Reports and sidecars have `talkers` and `room` of their own.
-        let coding = [row.json, row.json.hasSuffix("DB") && row.json != "gainDB" ? nil : row.yaml].lazy
+        let coding = [row.json, [.room, .talkers].contains(key) ? nil : row.yaml].lazy
           .compactMap({ $0.map(Key.init) }).first(
             where: container.contains),
         try !container.decodeNil(forKey: coding)

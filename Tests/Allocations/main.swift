@@ -126,7 +126,8 @@ var worker = 0
 for n in 0..<3000 {
   // Bursts, so that talkers come and go; then noise of each microphone's own, as wind is.
   for m in 0..<7 {
-    inputs[m] = UnsafePointer(n / 200 % 3 == 0 ? output : n / 200 % 3 == 1 ? input : own + 64 * (n % 20 + m * 20))
+    inputs[m] = UnsafePointer(
+      n / 200 % 3 == 0 ? output : n / 200 % 3 == 1 ? input : own + 64 * (n % 20 + m * 20))
   }
   adapting.process(
     Period(frames: 64, inputs: UnsafePointer(inputs), left: output + longest, right: output + 2 * longest))

@@ -236,7 +236,8 @@ import Testing
   func descriptorStays() throws {
     let descriptor = open(folder.path + "/unwritable.wav", O_RDWR | O_CREAT, 0o600)
     try #require(descriptor >= 0)
-    let isOpen = (try? openForWriting(descriptor, mode: 0x20, channels: 1, sampleRate: 48000, format: 0)) != nil
+    let isOpen =
+      (try? openForWriting(descriptor, mode: 0x20, channels: 1, sampleRate: 48000, format: 0)) != nil
     var information = stat()
     #expect(!isOpen && fstat(descriptor, &information) == 0)
     close(descriptor)

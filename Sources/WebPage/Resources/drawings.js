@@ -173,7 +173,7 @@ export function drawPolar(canvas, curves, octave, look, talkers, others) {
     context.fillStyle = colour("text");
     context.fillText(name, x0 + x * (radius - 20), y0 + y * (radius - 20));
   }
-  for (const { identity, azimuth, isActive } of talkers) {
+  for (const { identity, name, azimuth, isActive } of talkers) {
     const [x, y] = [-Math.sin(azimuth * Math.PI / 180), -Math.cos(azimuth * Math.PI / 180)];
     context.beginPath();
     context.arc(x0 + x * radius, y0 + y * radius, 6, 0, 2 * Math.PI);
@@ -181,7 +181,7 @@ export function drawPolar(canvas, curves, octave, look, talkers, others) {
     context.lineWidth = 2;
     if (isActive) context.fill(); else context.stroke();
     context.fillStyle = colour("text");
-    context.fillText(identity, x0 + x * (radius - 14), y0 + y * (radius - 14));
+    context.fillText(name ?? identity, x0 + x * (radius - 14), y0 + y * (radius - 14));
   }
   if (!curves || octave < 0) return;
   const path = (levels, style, isDashed) => {

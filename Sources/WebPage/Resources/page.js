@@ -127,7 +127,7 @@ function showStatus(changes) {
 
 function showTalkers() {
   const { talkers, talkersText } = status;
-  const words = (talkers ?? []).map(({ identity, azimuth, isActive }) => `${identity} at ${Math.round(azimuth)}°${isActive ? "" : " (silent)"}`);
+  const words = (talkers ?? []).map(({ identity, name, azimuth, isActive }) => `${name ?? identity} at ${Math.round(azimuth)}°${isActive ? "" : " (silent)"}`);
   setText("talkers", talkers || talkersText ? `talkers: ${talkers ? words.join(", ") || "nobody" : talkersText}` : "");
   if (isNew("talkers", words, controls.chosen)) showCurves();
 }

@@ -61,7 +61,7 @@ enum Candidates {
     case (_, "FORMAT") where verb.name == Verb.report.name: words(PlotFormat.self)
     case (_, "FORMAT") where verb.name == Verb.export.name: words(ExportFormat.self)
     case (_, let value?) where value.contains("|"):
-      (option.isOptional ? String(value.dropFirst().dropLast()) : value).split(separator: "|").map(String.init)
+      value.split(whereSeparator: { "[|]".contains($0) }).map(String.init)
     default: []
     }
   }

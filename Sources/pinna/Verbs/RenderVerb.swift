@@ -256,7 +256,8 @@ extension Verb {
         throw Failure(
           .usage, "--talkers without a level writes several files; give a folder for them with --into")
       }
-      for option in ["--feeds", "--part", "--takes"] where arguments.has(option) {
+      for option in ["--feeds", "--part", "--frame", "--takes", "--device", "--preset"]
+      where arguments.has(option) {
         throw Failure(.usage, "--talkers without a level and \(option) exclude each other; leave one out")
       }
     }
@@ -364,8 +365,9 @@ extension Verb {
       return try talkers.names.map { name in
         var setting = main.setting
         (setting.main.part, setting.main.muted, setting.seats) = (.one(name), false, talkers.seats)
+        (setting.main.frame, setting.main.talkers) = (nil, Decibels(0))
         return try NamedFeed(
-          "\(folder)/\(TalkerFiles.fileName(name)).\(ending)", setting, arguments, name: name)
+          "\(folder)/\(talkers.fileName(name)).\(ending)", setting, arguments, name: name)
       }
     }
     if let given = arguments["--feeds"] {

@@ -223,7 +223,7 @@ extension Verb {
   ) throws -> Processor {
     var options = JackWorld.Options(name: arguments.name, server: arguments["--server"])
     (options.connectsMicrophones, options.connectsOutputs) = try connected(arguments)
-    options.findsTalkers = arguments.has("--talkers")
+    options.findsTalkers = arguments.flags.contains("--talkers")
     options.preRollSeconds = try arguments.integer("--pre-roll", in: 0...60) ?? 0
     options.instructionSet = try arguments.instructionSet()
     options.monitor = try monitorPorts(arguments) + (virtual?.ports ?? [])

@@ -35,10 +35,14 @@ struct TalkerFiles {
     }
   }
 
-  /// The name of a file without its ending: no path, and not hidden.
-  static func fileName(_ name: String) -> String {
-    let word = name.printable.replacing("/", with: "_")
-    return word.hasPrefix(".") ? "_" + word.dropFirst() : word
+  /// The name of a file without its ending: no path, not hidden, and no other talker's.
+  func fileName(_ name: String) -> String {
+    func plain(_ name: String) -> String {
+      let word = name.printable.replacing("/", with: "_")
+      return word.hasPrefix(".") ? "_" + word.dropFirst() : word
+    }
+    let same = names.filter { plain($0).lowercased() == plain(name).lowercased() }
+    return plain(name) + (same.first == name ? "" : " \(same.firstIndex(of: name)! + 1)")
   }
 
   /// - Parameter frame: of the take, with which its sound begins.
