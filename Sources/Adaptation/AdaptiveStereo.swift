@@ -155,15 +155,17 @@ public final class AdaptiveStereo: @unchecked Sendable {
     }
   }
 
-  /// Lists who speaks where from a frame of the engine's clock on, also a past one; nil for no more.
+  /// Lists who speaks where from a frame of the engine on, also a past one; nil for no more.
   ///
   /// Thread: any.
-  package func listTalkers(from clock: Int?) { listing.begin(at: clock) }
+  package func listTalkers(from frame: Int?) { listing.begin(at: frame.map { $0 + stream.firstClock }) }
 
   /// Who has begun, moved or ceased since the last call, as `listTalkers` asks for.
   ///
   /// Thread: any.
-  package func takeTalkers() -> [TalkerChange] { listing.take() }
+  package func takeTalkers() -> [TalkerChange] {
+    listing.take().map { TalkerChange(frame: $0.frame - stream.firstClock, talker: $0.talker) }
+  }
 
   /// Reads what the callback has received since the last call, and delivers the newest filters.
   ///

@@ -234,7 +234,10 @@ public final class Engine: @unchecked Sendable {
   private func adoptConvolver(_ period: borrowing Period) {
     let (frames, start) = (period.frames, period.timing.frame)
     let isFirst = state.pointee.frame == 0
-    if isFirst { state.pointee.live._withUnsafeGuaranteedRef { $0.begin(at: start) } }
+    if isFirst {
+      state.pointee.live._withUnsafeGuaranteedRef { $0.begin(at: start) }
+      unmanagedStream?._withUnsafeGuaranteedRef { $0.begin(at: start) }
+    }
     let running = state.pointee.convolver
     if let running, running._withUnsafeGuaranteedRef({ $0.fits(frames: frames) }) { return }
     // Acquiring: everything the control side built is visible before it is used here. Releasing: the reads of the old

@@ -21,6 +21,7 @@ public final class FilterStream: @unchecked Sendable {
   public let taps: Int
   private let tap: MicrophoneTap
   private let shared = Locked(Shared())
+  private let beginning = Atomic<Int>(0)
 
   private struct Shared {
     /// By feed.
@@ -95,6 +96,9 @@ public final class FilterStream: @unchecked Sendable {
   public func returnToBase(feed: Int = 0) { shared.withLock { $0.lanes[feed] }?.returnToBase() }
 
   // MARK: - Any thread
+
+  /// The clock of what `read` gives, at the engine's first frame: the server's.
+  public var firstClock: Int { beginning.load(ordering: .relaxed) }
 
   /// Whether filters can follow the sound with periods in use: not where the convolver forms the tail of long filters
   /// ahead of time, which takes as long as they would be heard. That concerns filters of 32 periods or more.
@@ -176,6 +180,10 @@ public final class FilterStream: @unchecked Sendable {
   }
 
   // MARK: - Realtime thread
+
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func begin(at clock: Int) { beginning.store(clock, ordering: .relaxed) }
 
   /// The microphones' ring buffer is written to only while somebody reads it.
   ///

@@ -4,6 +4,9 @@ import Foundation
 import Manifolds
 import Numerics
 import Presets
+import Realtime
+import Rendering
+import Settings
 import TestSupport
 import Testing
 
@@ -169,6 +172,34 @@ import Testing
     #expect(told[30].map(\.isActive) == [false])
     #expect(told[65].isEmpty)
     #expect(told.last!.map(\.identity) == [1])
+  }
+
+  @Test("a list counts the engine's frames, wherever the server's clock began")
+  func listed() throws {
+    let speech = Self.speech(30, seconds: 3, seed: 3)
+    func list(_ clock: Int) throws -> [TalkerChange] {
+      let engine = Engine(
+        microphones: speech.count, taps: 64, sampleRate: Double(Self.rate), instructionSet: .baseline,
+        adapts: true)
+      let filters = FilterSet(outputs: 2, microphones: speech.count, taps: 64)
+      engine.start(with: filters)
+      let adaptive = try #require(AdaptiveStereo(engine))
+      let feed = FeedSetting(
+        Selection(dataSource: "Front", polarPattern: .stereo, inputOrientation: .portrait))
+      let target = try AdaptiveModel(Self.device, sampleRate: Self.rate).target(
+        feed, whole: filters, delayFrames: 0)
+      adaptive.start([0: try #require(target)])
+      var run = OfflineRun(engine, microphones: speech, firstFrame: clock)
+      run.afterPeriod = adaptive.work
+      run.run(wholePeriodsTo: 256, period: 256)
+      adaptive.listTalkers(from: 0)
+      run.run(wholePeriodsTo: 2 * Self.rate, period: 256)
+      return adaptive.takeTalkers()
+    }
+    let changes = try list(0)
+    #expect(!changes.isEmpty && changes.allSatisfy { (0..<2 * Self.rate).contains($0.frame) }, "\(changes)")
+    // By whole periods of the analysis.
+    #expect(try list(48_000_000 / 256 * 256) == changes)
   }
 
   @Test("what is found does not depend on what came before, nor on where the blocks are cut")
