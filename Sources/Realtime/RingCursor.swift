@@ -29,6 +29,7 @@ package struct RingCursor: ~Copyable, Sendable {
   /// Elements written so far.
   ///
   /// Thread: any.
+  @_noLocks @_noAllocation
   package func producedCount() -> Int { head.load(ordering: .relaxed) }
 
   /// Elements read so far.
