@@ -25,6 +25,10 @@ public struct Seat: Hashable, Sendable {
     guard !name.isEmpty, name.count <= Self.nameLimit,
       name.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control && $0 != ";" })
     else { throw failure("has no usable name: 1 to \(Self.nameLimit) characters, no semicolon") }
+    // What `part` takes for somebody else.
+    guard name.decimal == nil, !FeedPart.words.contains(name.lowercased()) else {
+      throw failure("has a name that means something else: a number, whole, talkers, or room")
+    }
     let angles = word[word.index(after: sign)...].split(separator: ",", omittingEmptySubsequences: false)
       .map { Double(String($0).trimmed()) }
     guard (1...2).contains(angles.count), let azimuth = angles[0], let last = angles[angles.count - 1],

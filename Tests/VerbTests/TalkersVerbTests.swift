@@ -93,6 +93,7 @@ import Testing
   func usage() throws {
     for words in [
       ["--to", "csv"], ["--seat", "a=1"], [home.path + "/take.json", "--follow"],
+      [home.path + "/take.json", "--seat", "2=10"], [home.path + "/take.json", "--seat", "Whole=10"],
       [home.path + "/take.json", "--to", "srt"], [home.path + "/take.json", "--json", "--to", "csv"],
     ] {
       let outcome = try home.pinna(["talkers"] + words)
