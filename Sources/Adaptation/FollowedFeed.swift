@@ -17,6 +17,8 @@ package final class FollowedFeed: @unchecked Sendable {
   let wind: WindReference?
   /// Nil if talkers and room are as loud.
   var part: FollowedPart?
+  /// Whether the one or two directions of the band that is being solved are part of its talkers.
+  var (takesFirst, takesSecond) = (false, false)
   /// 0…1: the corrections for directions are multiplied by it.
   package var strength = 0.0
   /// 0…1: how much of the wind is taken out.

@@ -53,6 +53,11 @@ final class SourceCorrections {
     for band in 0..<grid.bands {
       let first = fine[band]
       let second = another(than: first)
+      let directions = finder.array.fineDirections
+      for feed in all {
+        feed.takesFirst = feed.part?.takes(directions[first], known) ?? false
+        feed.takesSecond = second.flatMap { feed.part?.takes(directions[$0], known) } ?? false
+      }
       for bin in grid.binsOfBand[band] {
         let (count, ratio) = sources.solve(bin: bin, first: first, second: second)
         let errors = Self.modelErrors * ratio
@@ -63,10 +68,8 @@ final class SourceCorrections {
           addLinear(-scale * taken, bin: bin, to: feed)
           addBeam(first, beam: 0, bin: bin, scale, taken, to: feed)
           if count == 2, let second { addBeam(second, beam: 1, bin: bin, scale, taken, to: feed) }
-          guard let part = feed.part else { continue }
-          let directions = finder.array.fineDirections
-          if part.takes(directions[first], known) { addTalker(first, beam: 0, bin: bin, 1 - keep, to: feed) }
-          if count == 2, let second, part.takes(directions[second], known) {
+          if feed.takesFirst { addTalker(first, beam: 0, bin: bin, 1 - keep, to: feed) }
+          if count == 2, feed.takesSecond, let second {
             addTalker(second, beam: 1, bin: bin, 1 - keep, to: feed)
           }
         }

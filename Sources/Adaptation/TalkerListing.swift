@@ -12,6 +12,9 @@ final class TalkerListing: Sendable {
   /// How many are remembered, some 3 MB: more than speech has in that time.
   private static let mostOnsets = 400_000
 
+  /// Of what was heard before it was asked for, the worker makes up for so many at a time: it must not be late.
+  private static let stepsAtATime = 400
+
   private struct Step {
     let clock: Int
     /// Nil for silence.
@@ -27,6 +30,8 @@ final class TalkerListing: Sendable {
     var tracker: TalkerTracker?
     var steps: [Step] = []
     var onsets: [DirectionFinder.Onset] = []
+    /// Those that the tracker hears next.
+    var next = (step: 0, onset: 0)
   }
 
   private let state = Locked(State())
@@ -57,6 +62,7 @@ final class TalkerListing: Sendable {
       (state.steps, state.onsets) = ([], [])
       state.steps.reserveCapacity(Int(1.5 * Self.reach / finder.secondsPerUpdate) + 2)
       state.onsets.reserveCapacity(Self.mostOnsets)
+      state.next = (0, 0)
     }
   }
 
@@ -76,30 +82,33 @@ final class TalkerListing: Sendable {
         let old = max(
           state.steps.count / 4,
           state.steps.prefix { Double(finder.clock - $0.clock) > Self.reach * finder.sampleRate }.count)
-        state.onsets.removeFirst(state.steps[..<old].reduce(0) { $0 + $1.onsets })
+        let onsets = state.steps[..<old].reduce(0) { $0 + $1.onsets }
+        state.onsets.removeFirst(onsets)
         state.steps.removeFirst(old)
+        state.next = (max(0, state.next.step - old), max(0, state.next.onset - onsets))
       }
       guard let start = state.wanted else { return }
-      if let tracker = state.tracker {
-        tracker.take(step, of: finder)
-      } else {
-        let tracker = makeTracker()
-        tracker.begin(at: start)
-        state.tracker = tracker
-        var next = 0
-        for step in state.steps {
-          let onsets = state.onsets[next..<next + step.onsets]
-          next += step.onsets
-          guard step.clock > start else { continue }
-          if let level = step.level {
-            tracker.take(onsets, level: level, at: step.clock)
-          } else {
-            tracker.pass(to: step.clock)
-          }
+      if state.tracker == nil {
+        state.tracker = makeTracker()
+        state.tracker?.begin(at: start)
+        state.next = (0, 0)
+      }
+      guard let tracker = state.tracker else { return }
+      var left = Self.stepsAtATime
+      while state.next.step < state.steps.count, left > 0 {
+        let step = state.steps[state.next.step]
+        let onsets = state.onsets[state.next.onset..<state.next.onset + step.onsets]
+        state.next = (state.next.step + 1, state.next.onset + step.onsets)
+        guard step.clock > start else { continue }
+        left -= 1
+        if let level = step.level {
+          tracker.take(onsets, level: level, at: step.clock)
+        } else {
+          tracker.pass(to: step.clock)
         }
       }
-      state.changes += state.tracker?.changes ?? []
-      state.tracker?.changes = []
+      state.changes += tracker.changes ?? []
+      tracker.changes = []
     }
   }
 
@@ -108,6 +117,7 @@ final class TalkerListing: Sendable {
     state.withLock { state in
       state.steps.removeAll(keepingCapacity: true)
       state.onsets.removeAll(keepingCapacity: true)
+      state.next = (0, 0)
       state.tracker?.reset()
     }
   }

@@ -173,6 +173,8 @@ package struct StatusFields: Codable, Sendable {
   package var talkers: [TalkerReport]?
   /// Why nobody does although it was asked for; nil if somebody does, or it was not.
   package var talkersText: String?
+  /// Who sits where, as `--seat` takes it; nil for nobody.
+  package var seats: [String]?
   /// The microphone that is listened to alone; nil for none.
   package var listening: String?
   /// Number of microphones.

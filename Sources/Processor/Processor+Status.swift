@@ -57,6 +57,7 @@ extension Processor {
     report.windText = readings.wind
     report.talkers = talkerReports(readings)
     report.talkersText = talkersText(readings)
+    report.seats = setting.seats.isEmpty ? nil : setting.seats.map(\.word)
     report.listening = setting.listening
     report.microphones = readings.microphones.count
     report.sampleRate = client?.sampleRate ?? 0

@@ -21,6 +21,8 @@ package struct RunMemory: Codable, Equatable, Sendable {
     let input: String?
     /// `main`, then the others.
     let feeds: [FeedSetting]
+    /// Who sits where, as `--seat` takes it; nil for nobody.
+    let seats: [String]?
 
     package init(_ setting: Setting) {
       preset = setting.preset
@@ -32,6 +34,7 @@ package struct RunMemory: Codable, Equatable, Sendable {
         feed.muted = false
         return feed
       }
+      seats = setting.seats.isEmpty ? nil : setting.seats.map(\.word)
     }
 
     /// The setting, from the present files of its preset and device. Waits for the disk.
@@ -58,6 +61,7 @@ package struct RunMemory: Codable, Equatable, Sendable {
         others.append(feed)
       }
       setting.want(others)
+      setting.seats = try Seat.list(seats ?? [])
       try setting.device.check(setting.main.selection)
       return setting
     }
@@ -77,7 +81,7 @@ package struct RunMemory: Codable, Equatable, Sendable {
 }
 
 extension RunMemory.LastSetting: Codable {
-  private enum CodingKeys: CodingKey { case preset, device, input, feeds, turn }
+  private enum CodingKeys: CodingKey { case preset, device, input, feeds, turn, seats }
 
   /// The values of `main` stand beside the rest, and `feeds` has the others.
   package func encode(to encoder: any Encoder) throws {
@@ -86,6 +90,7 @@ extension RunMemory.LastSetting: Codable {
     try container.encode(preset, forKey: .preset)
     try container.encode(device, forKey: .device)
     try container.encodeIfPresent(input, forKey: .input)
+    try container.encodeIfPresent(seats, forKey: .seats)
     if feeds.count > 1 { try container.encode(Array(feeds.dropFirst()), forKey: .feeds) }
   }
 
@@ -107,6 +112,7 @@ extension RunMemory.LastSetting: Codable {
     preset = try container.decode(String.self, forKey: .preset)
     device = try container.decode(String.self, forKey: .device)
     input = try container.decodeIfPresent(String.self, forKey: .input)
+    seats = try container.decodeIfPresent([String].self, forKey: .seats)
     let others = try container.decodeIfPresent([LastFeed].self, forKey: .feeds) ?? []
     feeds = [try LastFeed(from: decoder).feed] + others.map(\.feed)
   }

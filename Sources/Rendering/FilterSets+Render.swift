@@ -34,13 +34,13 @@ extension FilterSets {
   /// - Throws: the errors of `filters(for:of:)`.
   public func render(
     _ microphones: [[Float]], selection: Selection, of device: Device, gain: Decibels = Decibels(0),
-    highPass: HighPass = .off, adaptation: Double = 0, wind: Double = 0, model: AdaptiveModel? = nil,
+    highPass: HighPass = .off, adaptation: Double = 0, model: AdaptiveModel? = nil,
     substitutions: [Substitution] = [], period: Int = 1024, instructionSet: InstructionSet = .best
   ) throws -> (left: [Float], right: [Float]) {
     var output: (left: [Float], right: [Float]) = ([], [])
     var parts = [microphones]
     var feed = Feed(
-      FeedSetting(selection, gain: gain, highPass: highPass, adaptation: adaptation, wind: wind))
+      FeedSetting(selection, gain: gain, highPass: highPass, adaptation: adaptation))
     feed.substitutions = substitutions
     try render(
       [feed], of: device, model: model, period: period, instructionSet: instructionSet,

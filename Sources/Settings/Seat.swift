@@ -25,7 +25,7 @@ public struct Seat: Hashable, Sendable {
     guard !name.isEmpty, name.count <= Self.nameLimit,
       name.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control && $0 != ";" })
     else { throw failure("has no usable name: 1 to \(Self.nameLimit) characters, no semicolon") }
-    // What `part` takes for somebody else.
+    // A part of that name is something else.
     guard name.decimal == nil, !FeedPart.words.contains(name.lowercased()) else {
       throw failure("has a name that means something else: a number, whole, talkers, or room")
     }

@@ -91,6 +91,7 @@ import Testing
         FeedSetting(name: "anna", look, gain: Decibels(-6), highPass: .on(Hertz(120))),
         FeedSetting(name: "room", pose),
       ])
+      setting.seats = try Seat.list(["anna=40", "ben=-35,10"])
       let path = folder.path + "/left.json"
       try RunMemoryFile.write(RunMemory(setting, []), to: path)
       #expect(try RunMemoryFile.read(path)?.setting.setting(in: library) == setting, "\(words)")

@@ -8,7 +8,8 @@ extension OfflineTests {
     @Test(
       "preset save keeps the setting, and with --connections the connections, which preset use makes again")
     func save() throws {
-      let graph = try OfflineGraph(preset: "phone5", captures: 5, playbacks: 2)
+      let graph = try OfflineGraph(
+        preset: "phone5", options: ["--seat", "anna=40"], captures: 5, playbacks: 2)
       #expect(
         try graph.pinna("set", "--pattern", "cardioid", "--gain", "-3", "--high-pass", "80").status == 0)
       let (capture, playback) = ("system:capture_2", "system:playback_1")
@@ -41,7 +42,8 @@ extension OfflineTests {
       let status = try graph.status()
       #expect(
         status["polarPattern"] as? String == "cardioid" && status["gainDB"] as? Double == -3
-          && status["highPassHz"] as? Double == 80, "\(status)")
+          && status["highPassHz"] as? Double == 80 && status["seats"] as? [String] == ["anna=40"], "\(status)"
+      )
     }
 
     @Test("a preset's connection to a port that does not exist is made when it appears, and status says so")

@@ -21,7 +21,7 @@ public enum AnswerSamples {
     "system:playback_2"]},"part":"talkers","period":64,"playback":{"channels":2,"frames":4800,"framesPlayed":1200,\#
     "missedFrames":7,"playing":"/takes/d.wav"},"polarPattern":"stereo","preferred":{"dataSource":"Back",\#
     "inputOrientation":"portrait","look":[60,0],"polarPattern":"cardioid","roll":30,"yaw":-20},"preparedFallbacks":["left"],"preset":"pair",\#
-    "rejectedSamples":3,"roll":40,"roomDB":-12,"sampleRate":48000,"server":"stalled","silence":"the outputs are muted; pinna set --mute off","state":"recording","take":{"channels":2,\#
+    "rejectedSamples":3,"roll":40,"roomDB":-12,"sampleRate":48000,"seats":["anna=35"],"server":"stalled","silence":"the outputs are muted; pinna set --mute off","state":"recording","take":{"channels":2,\#
     "fault":"the disk is full","feeds":["main","anna"],"frames":960,"length":10800,"loss":"/takes was removed","markers":2,"path":"/takes/a.wav","raw":true,\#
     "secondsLeft":90,"title":"Second verse"},\#
     "talkers":[{"azimuth":35.2,"confidence":0.75,"elevation":-10.4,"identity":1,"isActive":true,"levelDB":-31.6,"name":"anna"},{"azimuth":-60,"confidence":0,"elevation":0,"identity":3,"isActive":false,"levelDB":-40,"name":"ben"}],\#

@@ -35,7 +35,8 @@ extension Verb {
     let preset = Preset(
       name: name, title: arguments["--title"] ?? status.selectionText, device: device.name,
       main: status.first, others: (status.feeds ?? []).map(\.first),
-      connections: arguments.has("--connections") ? status.presetConnections : [])
+      connections: arguments.has("--connections") ? status.presetConnections : [],
+      seats: try Seat.list(status.seats ?? []))
     let text = PresetFile.text(of: preset)
     // A title that cannot be read back must not replace a good file.
     _ = try PresetFile.read(
