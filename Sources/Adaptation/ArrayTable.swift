@@ -10,28 +10,33 @@ import Realtime
 package final class ArrayTable: @unchecked Sendable {
   package let grid: AnalysisGrid
   package let microphones: Int
-  /// Those of the search: unit vectors of the device frame.
+  /// Those of the search: unit vectors of the device frame, by patches of 16 neighbours, in quarters of which the first
+  /// stands for all.
   package let directions: [SIMD3<Double>]
   /// Those of responses and errors, about 3° apart.
   package let fineDirections: [SIMD3<Double>]
   /// Of each direction of the search, the fine ones around it; the nearest comes first.
   let around: [[Int]]
-  /// `directions.count` rounded up to whole vectors. The rows of tables have this length.
-  let stride: Int
   /// For each point of the search, so that a steered power is a sum of products with the terms of a covariance:
-  /// `[point][block of 16 directions][microphones²][direction of the block]`.
+  /// `[point][patch][microphones²][direction of the patch]`; and that of the quarters' first, 16 at a time, likewise.
   let steering: AlignedMemory
+  let coarse: AlignedMemory
   /// For each point, the coefficients of the power that steered powers are relative to: `[point][microphones²]`.
   let normaliser: AlignedMemory
-  /// Steering vectors `[bin][fine direction][microphone]`, real and imaginary parts in turn.
+  /// Steering vectors `[fine direction][bin][microphone]`, real and imaginary parts in turn; vectors of eight can be read.
   let responses: AlignedMemory
-  /// Inverse of the covariance of diffuse sound `[bin][row][column]`, real and imaginary parts in turn.
-  let inverse: AlignedMemory
+  /// Inverse of the covariance of diffuse sound, `[bin][column]`.
+  let inverse: MicrophoneVectors
   /// The directions around each direction and their weights in the histogram.
   let neighbours: [[(direction: Int, weight: Float)]]
 
   /// Directions of the search.
   package static let directionCount = 1200
+  /// And of those that are tried first.
+  static let coarseCount = directionCount / 4
+  /// Rounded up to whole vectors.
+  static let coarseStride = (coarseCount + 15) / 16 * 16
+  static var patches: Int { directionCount / 16 }
   package static let fineCount = 4800
   /// Angle around a direction of the search in which finer ones are tried, in degrees.
   private static let refinement = 5.0
@@ -42,7 +47,7 @@ package final class ArrayTable: @unchecked Sendable {
   private static let concentration = 60.0
 
   package convenience init(_ manifold: any ArrayManifold, sampleRate: Int) {
-    let directions = fibonacciSphere(Self.directionCount)
+    let directions = patched(fibonacciSphere(Self.directionCount), 16)
     let grid = AnalysisGrid(sampleRate: sampleRate, highestKnown: manifold.band.upperBound)
     let fine = fibonacciSphere(Self.fineCount)
     self.init(
@@ -67,34 +72,37 @@ package final class ArrayTable: @unchecked Sendable {
         .filter { $0.cosine > edge }
       return near.sorted { $0.cosine > $1.cosine }.map(\.index)
     }
-    stride = (count + 15) / 16 * 16
     let terms = microphones * microphones
     let bins = grid.bins.count
     let fineCount = fineDirections.count
-    responses = AlignedMemory(count: bins * fineCount * microphones * 2)
-    inverse = AlignedMemory(count: bins * terms * 2)
+    responses = AlignedMemory(count: bins * fineCount * microphones * 2 + 16)
+    precondition(microphones <= MicrophoneVectors.most)
+    inverse = MicrophoneVectors(count: bins * microphones)
     for bin in 0..<bins {
       for d in 0..<fineCount {
         for m in 0..<microphones {
           let value = fine[bin, m, d]
-          let at = ((bin * fineCount + d) * microphones + m) * 2
+          let at = ((d * bins + bin) * microphones + m) * 2
           responses.floats[at] = Float(value.real)
           responses.floats[at + 1] = Float(value.imaginary)
         }
       }
       let inverted = HermitianMatrix.diffuse(all, bin, loading: Self.beamLoading).inverse
       for (n, value) in inverted.values.enumerated() {
-        inverse.floats[(bin * terms + n) * 2] = Float(value.real)
-        inverse.floats[(bin * terms + n) * 2 + 1] = Float(value.imaginary)
+        inverse[bin * microphones + n % microphones, n / microphones] = (
+          Float(value.real), Float(value.imaginary)
+        )
       }
     }
     let points = grid.points.flatMap { $0 }
-    steering = AlignedMemory(count: points.count * terms * stride)
+    steering = AlignedMemory(count: points.count * terms * count)
+    coarse = AlignedMemory(count: points.count * terms * Self.coarseStride)
     normaliser = AlignedMemory(count: points.count * terms)
     for (point, bin) in points.enumerated() {
       let whitener = HermitianMatrix.diffuse(all, bin - grid.bins.lowerBound, loading: Self.searchLoading)
         .inverse
-      let row = steering.floats + point * terms * stride
+      let row = steering.floats + point * terms * count
+      let coarseRow = coarse.floats + point * terms * Self.coarseStride
       for (term, value) in whitener.quadratic.enumerated() {
         normaliser.floats[point * terms + term] = Float(value)
       }
@@ -106,6 +114,7 @@ package final class ArrayTable: @unchecked Sendable {
         let scaled = beam.map { (1 / gain.squareRoot()) * $0 }
         for (term, value) in HermitianMatrix(outer: scaled).quadratic.enumerated() {
           row[(d / 16 * terms + term) * 16 + d % 16] = Float(value)
+          if d % 4 == 0 { coarseRow[(d / 64 * terms + term) * 16 + d / 4 % 16] = Float(value) }
         }
       }
     }
@@ -119,15 +128,35 @@ package final class ArrayTable: @unchecked Sendable {
     }
   }
 
-  /// The steering vector of a fine direction: `[microphone]`, real and imaginary parts in turn.
+  /// The steering vector of a fine direction: `[microphone]`, real and imaginary parts in turn; eight can be read.
   func response(bin: Int, _ direction: Int) -> UnsafePointer<Float> {
-    UnsafePointer(responses.floats + (bin * fineDirections.count + direction) * microphones * 2)
+    UnsafePointer(responses.floats + (direction * grid.bins.count + bin) * microphones * 2)
   }
 
   deinit {
     steering.free()
+    coarse.free()
     normaliser.free()
     responses.free()
     inverse.free()
   }
+}
+
+/// Unit vectors by patches of neighbours: halved across where they are widest until none has more than `size`; the parts of a
+/// patch likewise, four at a time, of which the one nearest to their middle comes first.
+/// - Parameter size: 4 or 16, of which there is a whole number.
+private func patched(_ all: [SIMD3<Double>], _ size: Int) -> [SIMD3<Double>] {
+  if all.count > size {
+    let axis = (0..<3).max { width(all, $0) < width(all, $1) }!
+    let inOrder = all.sorted { $0[axis] < $1[axis] }
+    let half = all.count / size / 2 * size
+    return patched(Array(inOrder[..<half]), size) + patched(Array(inOrder[half...]), size)
+  }
+  if size > 4 { return patched(all, 4) }
+  let middle = all.reduce(.zero, +)
+  return all.sorted { $0.dot(middle) > $1.dot(middle) }
+}
+
+private func width(_ all: [SIMD3<Double>], _ axis: Int) -> Double {
+  all.map { $0[axis] }.max()! - all.map { $0[axis] }.min()!
 }

@@ -119,8 +119,8 @@ package final class CorrectedFilters: @unchecked Sendable {
         }
         if hasMore {
           for k in max(low, bins.lowerBound)..<bins.upperBound {
-            let (n, bin) = (first * microphones + m, k - bins.lowerBound)
-            add(k, feed.difference(n, bin), hasSecond ? feed.difference(n + microphones, bin) : (0, 0))
+            let bin = k - bins.lowerBound
+            add(k, feed.difference(first, m, bin), hasSecond ? feed.difference(first + 1, m, bin) : (0, 0))
           }
         }
         // Swapped arguments: the inverse transform.

@@ -6,7 +6,8 @@ import Realtime
 /// Finds where sound comes from.
 ///
 /// Directions are searched per band of 1.5 ERB: the one whose steered power explains the band's covariance best, weighed
-/// with where sound came from in the last 300 ms. All of it uses the past alone.
+/// with where sound came from in the last 300 ms. A quarter of them is tried, then all of the best patches. All of it uses the
+/// past alone.
 ///
 /// - Source: Madmoni et al., Binaural signal matching.
 /// - Thread: one at a time. It allocates nothing after its start.
@@ -29,12 +30,17 @@ package final class DirectionFinder: @unchecked Sendable {
   package static let fullSteering: Float = 1.03
   /// Directions change more slowly than the covariance: half as often, they cost half as much.
   static let hopsPerUpdate = 2
+  /// Patches of neighbours in which all directions are tried.
+  private static let mostPatches = 6
+  private static let mostWorse: Float = 2
   /// Elevation in degrees at which a direction counts e times less, in terms of likelihood.
   private static let widestElevation = 40.0
   /// By how much reverberation falls, in decibels per second: T60 of half a second.
   private static let reverberation = 120.0
   /// A band this much softer than the loudest one says nothing; that one is forgotten with a time constant in seconds.
   private static let (range, deafness) = (Float(1e-3), 0.5)
+  /// The direction of such a band is found at every so many updates.
+  private static let faintPace = 4
 
   /// Of the histogram's peaks: how many there are at most; the cosine of the angle between them; the smallest, beside the
   /// largest, and beside what diffuse sound gives every direction.
@@ -48,8 +54,12 @@ package final class DirectionFinder: @unchecked Sendable {
   let spectra: MicrophoneSpectra
   /// `[bin][microphones²]` as `HermitianMatrix.quadratic` says.
   let covariance: AlignedMemory
-  /// Of the band: product over its points of 1.03 minus the relative steered power.
+  /// Of the band, for each quarter of a patch: product over its points of 1.03 minus the relative steered power.
   private let misfit: AlignedMemory
+  /// Of each patch, the best of its quarters.
+  private var scores = [Float](repeating: 0, count: ArrayTable.patches)
+  /// Of the band's points, the factor that makes steered powers relative.
+  private var scales: [Float] = []
   /// For each direction, the factor of its score that prefers directions near the horizon; and that with the histogram.
   private let horizon: AlignedMemory
   private let preference: AlignedMemory
@@ -93,10 +103,10 @@ package final class DirectionFinder: @unchecked Sendable {
     // Both halves of the spectrum, and the window's mean square.
     levelScale = 2 / (0.375 * Double(length) * Double(length) * Double(microphones))
     covariance = AlignedMemory(count: bins * terms)
-    misfit = AlignedMemory(count: array.stride)
-    horizon = AlignedMemory(count: array.stride)
-    preference = AlignedMemory(count: array.stride)
-    histogram = AlignedMemory(count: array.stride)
+    misfit = AlignedMemory(count: ArrayTable.coarseStride)
+    horizon = AlignedMemory(count: array.directions.count)
+    preference = AlignedMemory(count: array.directions.count)
+    histogram = AlignedMemory(count: array.directions.count)
     directions = [Int](repeating: 0, count: grid.bands)
     weights = [Float](repeating: 0, count: grid.bands)
     powers = [Float](repeating: 0, count: grid.bands)
@@ -104,6 +114,7 @@ package final class DirectionFinder: @unchecked Sendable {
     onsets.reserveCapacity(grid.bands)
     firstPoints = array.grid.points.indices.map { array.grid.points[..<$0].reduce(0) { $0 + $1.count } }
     peaks.reserveCapacity(Self.mostPeaks)
+    scales.reserveCapacity(array.grid.points.reduce(0) { max($0, $1.count) })
     prefer(horizonOf: up)
     reset()
   }
@@ -129,7 +140,6 @@ package final class DirectionFinder: @unchecked Sendable {
     peaks.removeAll(keepingCapacity: true)
     covariance.floats.update(repeating: 0, count: grid.bins.count * microphones * microphones)
     histogram.floats.update(repeating: 1 / Float(array.directions.count), count: array.directions.count)
-    for d in array.directions.count..<array.stride { histogram.floats[d] = 0 }
   }
 
   package var hop: Int { grid.hop }
@@ -203,6 +213,7 @@ package final class DirectionFinder: @unchecked Sendable {
   private func search() {
     if findsAll { prepare() }
     hear()
+    let update = clock / framesPerUpdate
     let fall = Float(pow(10, -Self.reverberation * secondsPerUpdate / 10))
     loudest = max(loudest * Float(exp(-secondsPerUpdate / Self.deafness)), powers.max() ?? 0)
     onsets.removeAll(keepingCapacity: true)
@@ -211,15 +222,20 @@ package final class DirectionFinder: @unchecked Sendable {
       let power = powers[band]
       let expected = reverberant[band] * fall
       reverberant[band] = max(expected, power)
-      let isOnset = power > Self.range * loudest && power > 1.5 * expected
-      guard isOnset || findsAll else { continue }
+      let isHeard = power > Self.range * loudest
+      let isOnset = isHeard && power > 1.5 * expected
+      let isDue = findsAll && (isHeard || (update + band) % Self.faintPace == 0)
+      guard isOnset || isDue else {
+        weights[band] = 0
+        continue
+      }
       measure(band)
       if isOnset {
         let (direction, directness) = momentary(band)
         let evidence = directness * directness * directness * (1 - 1.5 * expected / power)
         onsets.append(Onset(place: Int32(direction), evidence: evidence / Float(grid.bands)))
       }
-      if findsAll {
+      if isDue {
         choose(band)
         sum += weights[band]
       }
@@ -260,48 +276,81 @@ package final class DirectionFinder: @unchecked Sendable {
 
   /// Computes a band's misfits.
   private func measure(_ band: Int) {
-    let (count, terms) = (array.stride, microphones * microphones)
-    for d in 0..<count { misfit.floats[d] = 1 }
+    let terms = microphones * microphones
+    for d in 0..<ArrayTable.coarseStride { misfit.floats[d] = 1 }
+    scales.removeAll(keepingCapacity: true)
     for (n, bin) in grid.points[band].enumerated() {
       let point = firstPoints[band] + n
       let c = covariance.floats + (bin - grid.bins.lowerBound) * terms
       let g = array.normaliser.floats + point * terms
       var total: Float = 1e-20
       for term in 0..<terms { total += g[term] * c[term] }
+      scales.append(1 / total)
       Self.steer(
-        array.steering.floats + point * terms * count, c, scale: 1 / total, terms, count, misfit.floats)
+        array.coarse.floats + point * terms * ArrayTable.coarseStride, c, scale: 1 / total, terms,
+        ArrayTable.coarseStride, misfit.floats)
     }
   }
 
-  /// Chooses the direction of a band whose misfits are known.
-  private func choose(_ band: Int) {
-    let (misfit, preference) = (misfit.floats, preference.floats)
-    var best = 0
-    var (lowest, least): (Float, Float) = (.infinity, .infinity)
-    for d in 0..<array.directions.count {
-      least = min(least, misfit[d])
-      let score = misfit[d] * preference[d]
-      if score < lowest { (lowest, best) = (score, d) }
+  /// Of a band that is measured, the direction with the least product of its misfit and a factor.
+  /// - Parameter factor: `[direction]`.
+  /// - Returns: its misfit, and the least of all directions that were tried.
+  private func best(_ band: Int, _ factor: UnsafePointer<Float>) -> (
+    direction: Int, misfit: Float, least: Float
+  ) {
+    var least = Float.infinity
+    for patch in 0..<ArrayTable.patches {
+      let (quarters, factor) = (misfit.floats + 4 * patch, factor + 16 * patch)
+      scores[patch] = .infinity
+      for n in 0..<4 {
+        scores[patch] = min(scores[patch], quarters[n] * factor[4 * n])
+        least = min(least, quarters[n])
+      }
     }
-    directions[band] = best
+    var (best, itsMisfit, itsScore) = (0, Float.infinity, Float.infinity)
+    for _ in 0..<Self.mostPatches {
+      var next = 0
+      for patch in scores.indices where scores[patch] < scores[next] { next = patch }
+      guard scores[next] < .infinity, scores[next] < Self.mostWorse * itsScore else { break }
+      scores[next] = .infinity
+      let misfits = misfits(band, patch: next)
+      for n in 0..<16 {
+        let score = misfits[n] * factor[16 * next + n]
+        least = min(least, misfits[n])
+        if score < itsScore { (best, itsMisfit, itsScore) = (16 * next + n, misfits[n], score) }
+      }
+    }
+    return (best, itsMisfit, least)
+  }
+
+  /// Of all directions of a patch, in a band that is measured.
+  private func misfits(_ band: Int, patch: Int) -> SIMD16<Float> {
+    let terms = microphones * microphones
+    var result = SIMD16<Float>(repeating: 1)
+    for (n, bin) in grid.points[band].enumerated() {
+      let table = array.steering.floats + ((firstPoints[band] + n) * ArrayTable.patches + patch) * terms * 16
+      Self.steer(
+        table, covariance.floats + (bin - grid.bins.lowerBound) * terms, scale: scales[n], terms, 16, &result)
+    }
+    return result
+  }
+
+  /// Chooses the direction of a band that is measured.
+  private func choose(_ band: Int) {
+    let best = best(band, preference.floats)
+    directions[band] = best.direction
     // By rounding, a product may lie beside its range.
-    let evidence = least > 0 ? max(0, -log(least) / Float(grid.points[band].count)) : 0
+    let evidence = best.least > 0 ? max(0, -log(best.least) / Float(grid.points[band].count)) : 0
     weights[band] = powers[band] * evidence * evidence
   }
 
-  /// Of a band whose misfits are known, the direction without regard to where sound came from before, and the part of its
-  /// power, 0…1, that comes from there.
+  /// Of a band that is measured, the direction without regard to where sound came from before, and the part of its power,
+  /// 0…1, that comes from there.
   private func momentary(_ band: Int) -> (direction: Int, directness: Float) {
-    let (misfit, horizon) = (misfit.floats, horizon.floats)
-    var nearest = 0
-    var plain = Float.infinity
-    for d in 0..<array.directions.count {
-      let unbiased = misfit[d] * horizon[d]
-      if unbiased < plain { (plain, nearest) = (unbiased, d) }
-    }
+    let best = best(band, horizon.floats)
     // The relative steered power, of which diffuse sound gives every direction a part.
-    let steered = Self.fullSteering - pow(max(0, misfit[nearest]), 1 / Float(grid.points[band].count))
-    return (nearest, max(0, steered - (1 - steered) / Float(microphones - 1)))
+    let steered = Self.fullSteering - pow(max(0, best.misfit), 1 / Float(grid.points[band].count))
+    return (best.direction, max(0, steered - (1 - steered) / Float(microphones - 1)))
   }
 
   private func findPeaks() {
@@ -321,22 +370,18 @@ package final class DirectionFinder: @unchecked Sendable {
     }
   }
 
-  /// Multiplies `misfit` by 1.03 minus the relative steered powers of one point.
+  /// Multiplies misfits by 1.03 minus the relative steered powers of one point.
   private static func steer(
-    _ table: UnsafeMutablePointer<Float>, _ c: UnsafeMutablePointer<Float>, scale: Float, _ terms: Int,
-    _ count: Int, _ misfit: UnsafeMutablePointer<Float>
+    _ table: UnsafePointer<Float>, _ c: UnsafePointer<Float>, scale: Float, _ terms: Int, _ count: Int,
+    _ misfits: UnsafeMutableRawPointer
   ) {
-    let blocks = count / 16
-    table.withMemoryRebound(to: SIMD16<Float>.self, capacity: terms * blocks) { table in
-      misfit.withMemoryRebound(to: SIMD16<Float>.self, capacity: blocks) { misfit in
-        var row = table
-        for block in 0..<blocks {
-          var sum = SIMD16<Float>.zero
-          for term in 0..<terms { sum += row[term] * c[term] }
-          row += terms
-          misfit[block] *= fullSteering - sum * scale
-        }
-      }
+    var row = UnsafeRawPointer(table).assumingMemoryBound(to: SIMD16<Float>.self)
+    let misfits = misfits.assumingMemoryBound(to: SIMD16<Float>.self)
+    for block in 0..<count / 16 {
+      var sum = SIMD16<Float>.zero
+      for term in 0..<terms { sum += row[term] * c[term] }
+      row += terms
+      misfits[block] *= fullSteering - sum * scale
     }
   }
 }

@@ -14,10 +14,10 @@ package final class EarTable: @unchecked Sendable {
   package let array: ArrayTable
   /// The linear filters.
   package let base: FilterSet
-  /// Errors `[bin][fine direction][ear]`, real and imaginary parts in turn, with the filters' modelling delay.
+  /// Errors `[fine direction][bin][ear]`, real and imaginary parts in turn, with the filters' modelling delay.
   private let errors: AlignedMemory
-  /// Weights of the linear filters `[bin][ear][microphone]`, likewise.
-  private let linearWeights: AlignedMemory
+  /// Weights of the linear filters, `[bin][ear]`.
+  let weights: MicrophoneVectors
 
   /// - Parameters:
   ///   - base: the linear filters.
@@ -38,7 +38,7 @@ package final class EarTable: @unchecked Sendable {
     for bin in 0..<bins {
       let weight = weights[bin]
       for d in 0..<count {
-        let response = array.responses.floats + (bin * count + d) * microphones * 2
+        let response = array.response(bin: bin, d)
         for ear in 0..<2 {
           var sum = Complex.zero
           for m in 0..<microphones {
@@ -51,19 +51,20 @@ package final class EarTable: @unchecked Sendable {
     }
     let tone = Self.tone(of: linear, relativeTo: target)
     errors = AlignedMemory(count: bins * count * 4)
-    linearWeights = AlignedMemory(count: bins * 4 * microphones)
+    self.weights = MicrophoneVectors(count: bins * 2)
     for bin in 0..<bins {
       let delay = Complex(
         phase: -2 * .pi * Double(grid.bins.lowerBound + bin) * Double(delayFrames) / Double(grid.length))
       for n in 0..<2 * microphones {
-        let (weight, at) = (delay * weights[bin][n], 2 * (bin * 2 * microphones + n))
-        linearWeights.floats[at] = Float(weight.real)
-        linearWeights.floats[at + 1] = Float(weight.imaginary)
+        let weight = delay * weights[bin][n]
+        self.weights[2 * bin + n / microphones, n % microphones] = (
+          Float(weight.real), Float(weight.imaginary)
+        )
       }
       for d in 0..<count {
         for ear in 0..<2 {
           let error = delay * (tone[bin] * target[bin, ear, d] - linear[bin, ear, d])
-          let at = ((bin * count + d) * 2 + ear) * 2
+          let at = ((d * bins + bin) * 2 + ear) * 2
           errors.floats[at] = Float(error.real)
           errors.floats[at + 1] = Float(error.imaginary)
         }
@@ -73,17 +74,12 @@ package final class EarTable: @unchecked Sendable {
 
   deinit {
     errors.free()
-    linearWeights.free()
+    weights.free()
   }
 
   /// The error for a fine direction: `[ear]`, real and imaginary parts in turn.
   func error(bin: Int, _ direction: Int) -> UnsafePointer<Float> {
-    UnsafePointer(errors.floats + (bin * array.fineDirections.count + direction) * 4)
-  }
-
-  /// The weights of the linear filters: `[ear][microphone]`, real and imaginary parts in turn.
-  func weights(bin: Int) -> UnsafePointer<Float> {
-    UnsafePointer(linearWeights.floats + bin * 4 * array.microphones)
+    UnsafePointer(errors.floats + (direction * array.grid.bins.count + bin) * 4)
   }
 
   /// The direction whose ear signals are the target for sound from `head`: that on the horizon up to 8° from it. Arrays

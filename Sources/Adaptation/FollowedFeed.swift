@@ -34,15 +34,14 @@ package final class FollowedFeed: @unchecked Sendable {
   private var delivered = (updates: -1, strength: 0.0)
   /// Whether the callback was given filters.
   var isDelivered = false
-  /// Smoothed corrections `[ear][microphone][bin]`, real and imaginary parts in turn.
-  let corrections: AlignedMemory?
-  /// The smoothed term of who speaks, `[output][microphone][bin]`, likewise.
-  let talkers: AlignedMemory?
+  /// Smoothed corrections `[bin][ear]`.
+  let corrections: MicrophoneVectors?
+  /// The smoothed term of who speaks, `[bin][output]`.
+  let talkers: MicrophoneVectors?
   /// `[output][microphone][tap]`, the linear filters included.
   package let filters: AlignedMemory
   /// What is added to the linear filters, times `roomGain`, where there is wind: `[bin][output][microphone]`, likewise.
   let cleaned: AlignedMemory?
-  private let bins: Int
 
   /// - Parameters:
   ///   - target: of the whole, with its tables.
@@ -51,12 +50,11 @@ package final class FollowedFeed: @unchecked Sendable {
     (base, whole, weights, ears, wind, part) = (
       target.base, target.whole, target.weights, target.ears, target.wind, target.part
     )
-    self.bins = bins
     updatesAtRest = ears == nil ? .max / 2 : 0
     (talkersGain, roomGain) = (0, 0)
     let size = whole.outputs * whole.microphones
-    corrections = ears.map { _ in AlignedMemory(count: size * bins * 2) }
-    talkers = part.map { _ in AlignedMemory(count: size * bins * 2) }
+    corrections = ears.map { _ in MicrophoneVectors(count: bins * target.whole.outputs) }
+    talkers = part.map { _ in MicrophoneVectors(count: bins * target.whole.outputs) }
     filters = AlignedMemory(count: size * whole.taps)
     cleaned = wind.map { AlignedMemory(count: $0.table.bins.count * size * 2) }
     (talkersGain, roomGain) = (restingGain, restingGain)
@@ -92,33 +90,27 @@ package final class FollowedFeed: @unchecked Sendable {
   var isWhole: Bool { talkersGain == restingGain && roomGain == restingGain }
 
   func reset() {
-    let count = whole.outputs * whole.microphones * bins * 2
-    corrections?.floats.update(repeating: 0, count: count)
-    talkers?.floats.update(repeating: 0, count: count)
+    corrections?.clear()
+    talkers?.clear()
   }
 
   func fadeCorrections(_ keep: Float) {
-    for memory in [corrections, talkers] {
-      guard let memory else { continue }
-      for n in 0..<whole.outputs * whole.microphones * bins * 2 { memory.floats[n] *= keep }
-    }
+    corrections?.scale(keep)
+    talkers?.scale(keep)
   }
 
   /// What is added, in a bin, to the linear filters times `roomGain`: of talkers and of corrections.
-  /// - Parameters:
-  ///   - n: output times microphones plus microphone.
-  ///   - bin: of the corrections.
-  func difference(_ n: Int, _ bin: Int) -> (re: Float, im: Float) {
+  /// - Parameter bin: of the corrections.
+  func difference(_ output: Int, _ microphone: Int, _ bin: Int) -> (re: Float, im: Float) {
     var (re, im): (Float, Float) = (0, 0)
-    let at = (n * bins + bin) * 2
+    let at = bin * whole.outputs + output
     if let corrections {
-      re = Float(roomGain) * corrections.floats[at]
-      im = Float(roomGain) * corrections.floats[at + 1]
+      let value = corrections[at, microphone]
+      (re, im) = (Float(roomGain) * value.re, Float(roomGain) * value.im)
     }
     if let talkers {
-      let gain = Float(talkersGain - roomGain)
-      re += gain * talkers.floats[at]
-      im += gain * talkers.floats[at + 1]
+      let (gain, value) = (Float(talkersGain - roomGain), talkers[at, microphone])
+      (re, im) = (re + gain * value.re, im + gain * value.im)
     }
     return (re, im)
   }
@@ -138,7 +130,7 @@ package final class FollowedFeed: @unchecked Sendable {
       weights.with(bin: bin) { linear in
         for n in 0..<size { scratch[n] = linear[n] }
         for n in 0..<size / 2 {
-          let (re, im) = bin < lowest ? (0, 0) : difference(n, bin - lowest)
+          let (re, im) = bin < lowest ? (0, 0) : difference(n / microphones, n % microphones, bin - lowest)
           rows[2 * n] = room * linear[2 * n] + re
           rows[2 * n + 1] = room * linear[2 * n + 1] + im
         }

@@ -23,42 +23,42 @@ final class SourceBeams {
   private let microphones: Int
   /// Traces of G⁻¹C, `[bin]`.
   private var traces: [Float]
-  /// What `whiten` writes, `[source][microphone]`, real and imaginary parts in turn.
-  private let whitened: AlignedMemory
-  /// What `solve` writes, likewise.
-  let beams: AlignedMemory
+  /// The finder's covariances `[bin][column]`.
+  private let covariances: MicrophoneVectors
+  /// G⁻¹a, and C times it, of one or two sources.
+  private let whitened: MicrophoneVectors
+  private let heard: MicrophoneVectors
+  /// What `solve` writes.
+  private(set) var beams = (MicrophoneVector.zero, MicrophoneVector.zero)
 
   init(_ finder: DirectionFinder) {
     self.finder = finder
     microphones = finder.array.microphones
     traces = [Float](repeating: 0, count: finder.array.grid.bins.count)
-    whitened = AlignedMemory(count: 4 * microphones)
-    beams = AlignedMemory(count: 4 * microphones)
+    covariances = MicrophoneVectors(count: traces.count * microphones)
+    whitened = MicrophoneVectors(count: 2)
+    heard = MicrophoneVectors(count: 2)
   }
 
-  deinit {
-    whitened.free()
-    beams.free()
-  }
+  deinit { for vectors in [covariances, whitened, heard] { vectors.free() } }
 
-  /// Computes traces of the finder's covariances as they are now.
-  func updateTraces() {
-    let terms = microphones * microphones
+  /// Takes the finder's covariances as they are now, and computes traces.
+  func update() {
     for bin in traces.indices {
-      let g = finder.array.inverse.floats + bin * terms * 2
-      let c = finder.covariance.floats + bin * terms
-      var trace: Float = 1e-20
+      let c = finder.covariance.floats + bin * microphones * microphones
+      let first = bin * microphones
       for i in 0..<microphones {
-        trace += g[(i * microphones + i) * 2] * c[i * microphones + i]
-        var j = i + 1
-        while j < microphones {
-          // G_ij C_ji
-          trace +=
-            2
-            * (g[(i * microphones + j) * 2] * c[i * microphones + j]
-              + g[(i * microphones + j) * 2 + 1] * c[j * microphones + i])
-          j += 1
+        covariances[first + i, i] = (c[i * microphones + i], 0)
+        for j in i + 1..<max(microphones, i + 1) {
+          let (re, im) = (c[i * microphones + j], c[j * microphones + i])
+          covariances[first + j, i] = (re, im)
+          covariances[first + i, j] = (re, -im)
         }
+      }
+      var trace: Float = 1e-20
+      // Σ G_ij C_ji
+      for column in first..<first + microphones {
+        trace += finder.array.inverse[column].dot(covariances[column]).re
       }
       traces[bin] = trace
     }
@@ -67,7 +67,7 @@ final class SourceBeams {
   /// The part of a bin's power, 0…1, that a source in a fine direction explains.
   func explained(by direction: Int, bin: Int) -> Float {
     let gain = whiten(direction, bin: bin, source: 0)
-    return min(1, product(0, 0, bin: bin).re / gain / traces[bin])
+    return min(1, product(0, 0).re / gain / traces[bin])
   }
 
   /// Writes `beams`.
@@ -77,21 +77,21 @@ final class SourceBeams {
   /// - Returns: how many beams there are, and the highest ratio of a source to diffuse sound, and what leaks, in its beam.
   func solve(bin: Int, first: Int, second: Int?) -> (count: Int, ratio: Float) {
     let g1 = whiten(first, bin: bin, source: 0)
-    let s11 = product(0, 0, bin: bin).re
+    let s11 = product(0, 0).re
     if microphones > 2, let second {
       let g2 = whiten(second, bin: bin, source: 1)
       let q = response(to: second, bin: bin)
       let alike = q.re * q.re + q.im * q.im
       if alike < Self.mostAlike * g1 * g2 {
-        let s22 = product(1, 1, bin: bin).re
-        let s12 = product(0, 1, bin: bin)
+        let s22 = product(1, 1).re
+        let s12 = product(0, 1)
         return (2, solvePair(g1, g2, q, s11, s22, q.re * s12.re + q.im * s12.im, trace: traces[bin]))
       }
     }
     let diffuse = max((traces[bin] - s11 / g1) / Float(microphones - 1), traces[bin] / Self.mostRatio)
     let ratio = min(max(s11 / g1 / diffuse - 1, 0), Self.mostRatio)
     let scale = 1 / (g1 * (1 + Self.loading(ratio)))
-    for n in 0..<2 * microphones { beams.floats[n] = scale * whitened.floats[n] }
+    beams.0 = scale * whitened[0]
     return (1, ratio)
   }
 
@@ -123,73 +123,33 @@ final class SourceBeams {
     )
     let (k1, k2) = (g1 * (1 + Self.loading(ratios.0)), g2 * (1 + Self.loading(ratios.1)))
     let one = 1 / (k1 * k2 - alike)
-    let (b1, b2) = (whitened.floats, whitened.floats + 2 * microphones)
-    let (v1, v2) = (beams.floats, beams.floats + 2 * microphones)
-    for m in 0..<microphones {
-      let (r, i) = (2 * m, 2 * m + 1)
-      v1[r] = one * (k2 * b1[r] - q.re * b2[r] - q.im * b2[i])
-      v1[i] = one * (k2 * b1[i] - q.re * b2[i] + q.im * b2[r])
-      v2[r] = one * (k1 * b2[r] - q.re * b1[r] + q.im * b1[i])
-      v2[i] = one * (k1 * b2[i] - q.re * b1[i] - q.im * b1[r])
-    }
+    let (b1, b2) = (whitened[0], whitened[1])
+    beams.0 = MicrophoneVector(
+      re: one * (k2 * b1.re - q.re * b2.re - q.im * b2.im),
+      im: one * (k2 * b1.im - q.re * b2.im + q.im * b2.re))
+    beams.1 = MicrophoneVector(
+      re: one * (k1 * b2.re - q.re * b1.re + q.im * b1.im),
+      im: one * (k1 * b2.im - q.re * b1.im - q.im * b1.re))
     return max(ratios.0, ratios.1)
   }
 
-  /// Writes G⁻¹a of a source.
+  /// Writes G⁻¹a of a source, and what it hears.
   /// - Returns: aᴴG⁻¹a
   private func whiten(_ direction: Int, bin: Int, source: Int) -> Float {
-    let a = finder.array.response(bin: bin, direction)
-    let g = finder.array.inverse.floats + bin * microphones * microphones * 2
-    let b = whitened.floats + source * 2 * microphones
-    var gain: Float = 0
-    for i in 0..<microphones {
-      var (re, im): (Float, Float) = (0, 0)
-      for j in 0..<microphones {
-        let (gr, gi) = (g[(i * microphones + j) * 2], g[(i * microphones + j) * 2 + 1])
-        re += gr * a[2 * j] - gi * a[2 * j + 1]
-        im += gr * a[2 * j + 1] + gi * a[2 * j]
-      }
-      (b[2 * i], b[2 * i + 1]) = (re, im)
-      gain += a[2 * i] * re + a[2 * i + 1] * im
-    }
-    return gain
+    let (a, first) = (finder.array.response(bin: bin, direction), bin * microphones)
+    let b = finder.array.inverse.times(first, microphones) { (a[2 * $0], a[2 * $0 + 1]) }
+    whitened[source] = b
+    heard[source] = covariances.times(first, microphones) { whitened[source, $0] }
+    return b.dot(MicrophoneVector(inTurn: a)).re
   }
 
   /// bᴴa of the first source's G⁻¹a and another direction's response.
   private func response(to direction: Int, bin: Int) -> (re: Float, im: Float) {
-    let (a, b) = (finder.array.response(bin: bin, direction), whitened.floats)
-    var (re, im): (Float, Float) = (0, 0)
-    for m in 0..<microphones {
-      re += b[2 * m] * a[2 * m] + b[2 * m + 1] * a[2 * m + 1]
-      im += b[2 * m] * a[2 * m + 1] - b[2 * m + 1] * a[2 * m]
-    }
-    return (re, im)
+    whitened[0].dot(MicrophoneVector(inTurn: finder.array.response(bin: bin, direction)))
   }
 
   /// bᴴCc of two sources' G⁻¹a.
-  private func product(_ first: Int, _ second: Int, bin: Int) -> (re: Float, im: Float) {
-    let covariance = finder.covariance.floats + bin * microphones * microphones
-    let (b, c) = (whitened.floats + first * 2 * microphones, whitened.floats + second * 2 * microphones)
-    var (re, im): (Float, Float) = (0, 0)
-    for i in 0..<microphones {
-      let own = covariance[i * microphones + i]
-      re += own * (b[2 * i] * c[2 * i] + b[2 * i + 1] * c[2 * i + 1])
-      im += own * (b[2 * i] * c[2 * i + 1] - b[2 * i + 1] * c[2 * i])
-      var j = i + 1
-      while j < microphones {
-        let (x, y) = (covariance[i * microphones + j], covariance[j * microphones + i])
-        // b̄_i c_j C_ij and b̄_j c_i C̄_ij
-        let (ur, ui) = (
-          b[2 * i] * c[2 * j] + b[2 * i + 1] * c[2 * j + 1], b[2 * i] * c[2 * j + 1] - b[2 * i + 1] * c[2 * j]
-        )
-        let (wr, wi) = (
-          b[2 * j] * c[2 * i] + b[2 * j + 1] * c[2 * i + 1], b[2 * j] * c[2 * i + 1] - b[2 * j + 1] * c[2 * i]
-        )
-        re += x * (ur + wr) - y * (ui - wi)
-        im += x * (ui + wi) + y * (ur - wr)
-        j += 1
-      }
-    }
-    return (re, im)
+  private func product(_ first: Int, _ second: Int) -> (re: Float, im: Float) {
+    whitened[first].dot(heard[second])
   }
 }

@@ -21,6 +21,9 @@ final class SourceCorrections {
   /// they are more than what diffuse sound hides.
   private static let (modelErrors, clear): (Float, Float) = (0.1, 10)
 
+  /// The part of all that bands say which is too little to search for.
+  private static let little: Float = 0.03
+
   private let finder: DirectionFinder
   private let sources: SourceBeams
   private let grid: AnalysisGrid
@@ -45,7 +48,7 @@ final class SourceCorrections {
   /// - Parameter known: who speaks, for feeds that play one of them.
   func update(_ all: [FollowedFeed], _ known: Talkers?) {
     guard all.contains(where: { $0.ears != nil || $0.part != nil }) else { return }
-    sources.updateTraces()
+    sources.update()
     refine()
     findRecent()
     let keep = grid.forgetting(Self.smoothing, hops: DirectionFinder.hopsPerUpdate)
@@ -66,11 +69,11 @@ final class SourceCorrections {
         for feed in all {
           let scale = (1 - keep) * Float(feed.strength)
           addLinear(-scale * taken, bin: bin, to: feed)
-          addBeam(first, beam: 0, bin: bin, scale, taken, to: feed)
-          if count == 2, let second { addBeam(second, beam: 1, bin: bin, scale, taken, to: feed) }
-          if feed.takesFirst { addTalker(first, beam: 0, bin: bin, 1 - keep, to: feed) }
+          addBeam(first, sources.beams.0, bin: bin, scale, taken, to: feed)
+          if count == 2, let second { addBeam(second, sources.beams.1, bin: bin, scale, taken, to: feed) }
+          if feed.takesFirst { addTalker(first, sources.beams.0, bin: bin, 1 - keep, to: feed) }
           if count == 2, feed.takesSecond, let second {
-            addTalker(second, beam: 1, bin: bin, 1 - keep, to: feed)
+            addTalker(second, sources.beams.1, bin: bin, 1 - keep, to: feed)
           }
         }
       }
@@ -80,43 +83,31 @@ final class SourceCorrections {
   /// Adds linear filters, times a factor, to the corrections.
   private func addLinear(_ factor: Float, bin: Int, to feed: FollowedFeed) {
     guard let ears = feed.ears, let corrections = feed.corrections else { return }
-    let weights = ears.weights(bin: bin)
-    for n in 0..<2 * microphones {
-      let at = corrections.floats + (n * grid.bins.count + bin) * 2
-      at[0] += factor * weights[2 * n]
-      at[1] += factor * weights[2 * n + 1]
-    }
+    for n in 2 * bin..<2 * bin + 2 { corrections[n] = corrections[n] + factor * ears.weights[n] }
   }
 
   /// Adds the (e + b w a) vᴴ of a direction, times a factor, to the corrections.
   private func addBeam(
-    _ direction: Int, beam: Int, bin: Int, _ factor: Float, _ taken: Float, to feed: FollowedFeed
+    _ direction: Int, _ beam: MicrophoneVector, bin: Int, _ factor: Float, _ taken: Float,
+    to feed: FollowedFeed
   ) {
     guard let ears = feed.ears, let corrections = feed.corrections else { return }
     let e = ears.error(bin: bin, direction)
-    let a = finder.array.response(bin: bin, direction)
-    let v = sources.beams.floats + beam * 2 * microphones
+    let a = MicrophoneVector(inTurn: finder.array.response(bin: bin, direction))
     for ear in 0..<2 {
-      let w = ears.weights(bin: bin) + ear * 2 * microphones
-      var (re, im) = (e[2 * ear], e[2 * ear + 1])
-      for m in 0..<microphones {
-        re += taken * (w[2 * m] * a[2 * m] - w[2 * m + 1] * a[2 * m + 1])
-        im += taken * (w[2 * m] * a[2 * m + 1] + w[2 * m + 1] * a[2 * m])
-      }
-      for m in 0..<microphones {
-        let at = corrections.floats + ((ear * microphones + m) * grid.bins.count + bin) * 2
-        at[0] += factor * (re * v[2 * m] + im * v[2 * m + 1])
-        at[1] += factor * (im * v[2 * m] - re * v[2 * m + 1])
-      }
+      let passed = ears.weights[2 * bin + ear].product(a)
+      let gain = (factor * (e[2 * ear] + taken * passed.re), factor * (e[2 * ear + 1] + taken * passed.im))
+      corrections[2 * bin + ear] = corrections[2 * bin + ear] + beam.conjugate(times: gain)
     }
   }
 
   /// Adds what the feed plays of a direction, and only of that: (w a) vᴴ with its linear filters w and, of stereo that follows
   /// the sound, its errors.
-  private func addTalker(_ direction: Int, beam: Int, bin: Int, _ factor: Float, to feed: FollowedFeed) {
+  private func addTalker(
+    _ direction: Int, _ beam: MicrophoneVector, bin: Int, _ factor: Float, to feed: FollowedFeed
+  ) {
     guard let weights = feed.weights, let talkers = feed.talkers else { return }
     let a = finder.array.response(bin: bin, direction)
-    let v = sources.beams.floats + beam * 2 * microphones
     let strength = Float(feed.strength)
     weights.with(bin: grid.bins.lowerBound + bin) { w in
       for output in 0..<weights.outputs {
@@ -130,11 +121,8 @@ final class SourceCorrections {
           re += strength * e[2 * output]
           im += strength * e[2 * output + 1]
         }
-        for m in 0..<microphones {
-          let at = talkers.floats + ((output * microphones + m) * grid.bins.count + bin) * 2
-          at[0] += factor * (re * v[2 * m] + im * v[2 * m + 1])
-          at[1] += factor * (im * v[2 * m] - re * v[2 * m + 1])
-        }
+        let at = bin * weights.outputs + output
+        talkers[at] = talkers[at] + beam.conjugate(times: (factor * re, factor * im))
       }
     }
   }
@@ -165,6 +153,8 @@ final class SourceCorrections {
   /// best. The bands that say most come first.
   private func refine() {
     for band in fine.indices { fine[band] = -1 }
+    var left = finder.weights.reduce(0, +)
+    let little = Self.little * left
     while true {
       var leader = -1
       for band in fine.indices
@@ -172,6 +162,13 @@ final class SourceCorrections {
         leader = band
       }
       guard leader >= 0 else { return }
+      if left <= little {
+        // What is left says too little.
+        for band in fine.indices where fine[band] < 0 {
+          fine[band] = finder.array.around[finder.directions[band]][0]
+        }
+        return
+      }
       let centre = finder.array.directions[finder.directions[leader]]
       for band in fine.indices {
         isMember[band] =
@@ -188,7 +185,10 @@ final class SourceCorrections {
         }
         if best < 0 || misfit < least { (least, best) = (misfit, candidate) }
       }
-      for band in fine.indices where isMember[band] { fine[band] = best }
+      for band in fine.indices where isMember[band] {
+        fine[band] = best
+        left -= finder.weights[band]
+      }
     }
   }
 }
