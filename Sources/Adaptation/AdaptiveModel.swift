@@ -20,17 +20,11 @@ public final class AdaptiveModel: Sendable {
   /// Whether it can find directions.
   public var findsDirections: Bool { directions != nil }
 
-  /// The most microphones of an array whose tables of directions a processor's cache holds.
-  public static let mostMicrophones = 8
-
   /// - Parameter findsDirections: for stereo that follows them, and talkers; for wind they are not needed.
-  /// - Throws: an `Unsupported` for an array that is too large or too small; a `DesignError` if the array's responses or
+  /// - Throws: an `Unsupported` for one microphone; a `DesignError` if the array's responses or
   ///   the HRTF cannot be had.
   public init(_ device: Device, sampleRate: Int, findsDirections: Bool = true) throws {
-    guard device.microphones.count > 1 else {
-      throw Unsupported("the sound of one microphone cannot be followed")
-    }
-    if findsDirections { try Self.check(device) }
+    try Self.check(device)
     self.device = device
     let model = try Self.manifold(of: device)
     wind = WindTable(model, sampleRate: sampleRate)
@@ -42,12 +36,10 @@ public final class AdaptiveModel: Sendable {
       ) : nil
   }
 
-  /// - Throws: an `Unsupported` for an array that is too large for directions.
-  public static func check(_ device: Device) throws(Unsupported) {
-    guard (2...Self.mostMicrophones).contains(device.microphones.count) else {
-      throw Unsupported(
-        "the sound of 2 to \(Self.mostMicrophones) microphones can be followed; \(device.name) has "
-          + "\(device.microphones.count)")
+  /// - Throws: an `Unsupported` for one microphone.
+  static func check(_ device: Device) throws(Unsupported) {
+    guard device.microphones.count > 1 else {
+      throw Unsupported("the sound of one microphone cannot be followed")
     }
   }
 
@@ -97,6 +89,9 @@ public final class AdaptiveModel: Sendable {
       target.windStrength = feed.wind
     }
     if target.part != nil || feed.wind > 0 { target.weights = LinearWeights(whole, wind.grid) }
+    if target.part != nil, let array, !array.isWhole, let weights = target.weights {
+      target.passed = PassedSound(weights, array)
+    }
     return target
   }
 

@@ -36,6 +36,8 @@ public final class AdaptiveStereo: @unchecked Sendable {
 
     /// Nil if talkers and room are as loud.
     public var part: FollowedPart?
+    /// What the linear filters pass, for `part`; nil if the array's own responses tell.
+    package var passed: PassedSound?
 
     package init(base: FilterSet, whole: FilterSet? = nil) { (self.base, self.whole) = (base, whole ?? base) }
 
@@ -251,10 +253,10 @@ public final class AdaptiveStereo: @unchecked Sendable {
   ) -> DirectionFinder.Step {
     let isHop = frames == spectra.framesToHop
     let found = finder?.append(block, count: frames)
-    if found == nil { _ = spectra.append(block, count: frames) }
+    if spectra !== finder?.spectra { _ = spectra.append(block, count: frames) }
     guard isHop else { return .none }
     if found == .silence || (found == nil && spectra.isSilent) {
-      if found == nil { spectra.reset() }
+      if spectra !== finder?.spectra { spectra.reset() }
       wind?.reset()
       return .silence
     }
@@ -295,7 +297,8 @@ public final class AdaptiveStereo: @unchecked Sendable {
   /// Thread: worker.
   /// - Parameter clock: of the next frame; nil if time goes on.
   private func reset(at clock: Int? = nil) {
-    if let finder { finder.reset(at: clock) } else { spectra?.reset(at: clock) }
+    finder?.reset(at: clock)
+    if spectra !== finder?.spectra { spectra?.reset(at: clock) }
     wind?.reset()
     corrected?.reset()
     listing.reset()
@@ -352,7 +355,10 @@ public final class AdaptiveStereo: @unchecked Sendable {
     if wind?.table !== table { wind = table.map(WindAnalysis.init) }
     guard let grid = first?.array?.grid ?? table?.grid else { return }
     let isRunning = spectra != nil
-    spectra = finder?.spectra ?? MicrophoneSpectra(grid, microphones: engine.microphones)
+    // Wind is looked for in all microphones.
+    let isShared = wind == nil || finder?.array.isWhole ?? false
+    spectra =
+      isShared ? finder?.spectra : MicrophoneSpectra(grid, places: Array(0..<engine.microphones))
     let feeds = corrected?.feeds ?? [:]
     corrected = CorrectedFilters(
       grid, microphones: engine.microphones, finder: finder, wind: wind, taps: engine.taps,

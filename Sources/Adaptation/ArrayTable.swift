@@ -1,3 +1,4 @@
+import Acoustics
 import FilterDesign
 import Glibc
 import Manifolds
@@ -9,7 +10,11 @@ import Realtime
 /// Immutable; the tables are computed once for an array and a sample rate.
 package final class ArrayTable: @unchecked Sendable {
   package let grid: AnalysisGrid
+  /// The number of those of `places`.
   package let microphones: Int
+  /// The microphones that are heard: all, or, of more than eight, eight far from each other.
+  let places: [Int]
+  private let manifold: any ArrayManifold
   /// Those of the search: unit vectors of the device frame, by patches of 16 neighbours, in quarters of which the first
   /// stands for all.
   package let directions: [SIMD3<Double>]
@@ -50,19 +55,44 @@ package final class ArrayTable: @unchecked Sendable {
     let directions = patched(fibonacciSphere(Self.directionCount), 16)
     let grid = AnalysisGrid(sampleRate: sampleRate, highestKnown: manifold.band.upperBound)
     let fine = fibonacciSphere(Self.fineCount)
-    self.init(
-      manifold.responses(from: directions, frequencies: grid.frequencies), directions,
-      manifold.responses(from: fine, frequencies: grid.frequencies), fine, grid)
+    let places = spread(manifold.positions, MicrophoneVectors.most)
+    func responses(from directions: [SIMD3<Double>]) -> ResponseGrid {
+      if places.count == manifold.microphoneCount {
+        return manifold.responses(from: directions, frequencies: grid.frequencies)
+      }
+      var all = ResponseGrid(
+        frequencies: grid.bins.count, channels: places.count, directions: directions.count)
+      Self.inParts(manifold, from: directions, grid) { part, first in
+        for bin in grid.bins.indices.map({ $0 - grid.bins.lowerBound }) {
+          for (m, place) in places.enumerated() {
+            for d in 0..<part.directions { all[bin, m, first + d] = part[bin, place, d] }
+          }
+        }
+      }
+      return all
+    }
+    self.init(responses(from: directions), directions, responses(from: fine), fine, grid, manifold, places)
+  }
+
+  /// Calls `body` with the responses of all microphones from some directions at a time, and the number of the first.
+  private static func inParts(
+    _ manifold: any ArrayManifold, from directions: [SIMD3<Double>], _ grid: AnalysisGrid,
+    _ body: (ResponseGrid, Int) -> Void
+  ) {
+    for first in stride(from: 0, to: directions.count, by: 600) {
+      let some = Array(directions[first..<min(first + 600, directions.count)])
+      body(manifold.responses(from: some, frequencies: grid.frequencies), first)
+    }
   }
 
   private init(
     _ all: ResponseGrid, _ directions: [SIMD3<Double>], _ fine: ResponseGrid,
-    _ fineDirections: [SIMD3<Double>],
-    _ grid: AnalysisGrid
+    _ fineDirections: [SIMD3<Double>], _ grid: AnalysisGrid, _ manifold: any ArrayManifold, _ places: [Int]
   ) {
     let microphones = all.channels
     let count = directions.count
     self.grid = grid
+    (self.manifold, self.places) = (manifold, places)
     self.microphones = microphones
     self.directions = directions
     self.fineDirections = fineDirections
@@ -76,7 +106,6 @@ package final class ArrayTable: @unchecked Sendable {
     let bins = grid.bins.count
     let fineCount = fineDirections.count
     responses = AlignedMemory(count: bins * fineCount * microphones * 2 + 16)
-    precondition(microphones <= MicrophoneVectors.most)
     inverse = MicrophoneVectors(count: bins * microphones)
     for bin in 0..<bins {
       for d in 0..<fineCount {
@@ -133,6 +162,39 @@ package final class ArrayTable: @unchecked Sendable {
     UnsafePointer(responses.floats + (direction * grid.bins.count + bin) * microphones * 2)
   }
 
+  /// Whether all microphones are heard.
+  var isWhole: Bool { places.count == manifold.microphoneCount }
+
+  /// What filters pass of sound from every fine direction: `[bin][output][fine direction]`.
+  /// - Parameter weights: of all microphones.
+  func passed(by weights: Weights) -> ResponseGrid {
+    let (bins, outputs, microphones) = (grid.bins.count, weights.outputs, weights.microphones)
+    var result = ResponseGrid(frequencies: bins, channels: outputs, directions: fineDirections.count)
+    func add(_ count: Int, _ first: Int, _ response: (Int, Int, Int) -> Complex) {
+      for bin in 0..<bins {
+        let weights = weights[bin]
+        for output in 0..<outputs {
+          for d in 0..<count {
+            var sum = Complex.zero
+            for m in 0..<microphones { sum += weights[output * microphones + m] * response(bin, m, d) }
+            result[bin, output, first + d] = sum
+          }
+        }
+      }
+    }
+    if isWhole {
+      add(fineDirections.count, 0) { bin, m, d in
+        let response = self.response(bin: bin, d)
+        return Complex(Double(response[2 * m]), Double(response[2 * m + 1]))
+      }
+    } else {
+      Self.inParts(manifold, from: fineDirections, grid) { part, first in
+        add(part.directions, first) { part[$0, $1, $2] }
+      }
+    }
+    return result
+  }
+
   deinit {
     steering.free()
     coarse.free()
@@ -159,4 +221,22 @@ private func patched(_ all: [SIMD3<Double>], _ size: Int) -> [SIMD3<Double>] {
 
 private func width(_ all: [SIMD3<Double>], _ axis: Int) -> Double {
   all.map { $0[axis] }.max()! - all.map { $0[axis] }.min()!
+}
+
+/// Some of these positions, far from each other: each is the one farthest from those before; all if there are no more.
+private func spread(_ positions: [Position], _ count: Int) -> [Int] {
+  guard positions.count > count else { return Array(positions.indices) }
+  let points = positions.map { SIMD3($0.x, $0.y, $0.z) }
+  let middle = points.reduce(.zero, +) / Double(points.count)
+  var distances = points.map { ($0 - middle).dot($0 - middle) }
+  var chosen: [Int] = []
+  while chosen.count < count {
+    let next = distances.indices.max { distances[$0] < distances[$1] }!
+    if chosen.isEmpty { distances = distances.map { _ in .infinity } }
+    chosen.append(next)
+    for n in points.indices {
+      distances[n] = min(distances[n], (points[n] - points[next]).dot(points[n] - points[next]))
+    }
+  }
+  return chosen.sorted()
 }

@@ -69,7 +69,7 @@ package final class CorrectedFilters: @unchecked Sendable {
   /// - Parameter ears: of the finder's array.
   package func use(_ ears: EarTable, feed: Int = 0) {
     var target = AdaptiveStereo.Target(base: ears.base)
-    target.ears = ears
+    (target.ears, target.array) = (ears, ears.array)
     use(target, feed: feed)
   }
 

@@ -99,7 +99,7 @@ package final class DirectionFinder: @unchecked Sendable {
     grid = array.grid
     microphones = array.microphones
     let (length, bins, terms) = (grid.length, grid.bins.count, array.microphones * array.microphones)
-    spectra = MicrophoneSpectra(grid, microphones: microphones)
+    spectra = MicrophoneSpectra(grid, places: array.places)
     // Both halves of the spectrum, and the window's mean square.
     levelScale = 2 / (0.375 * Double(length) * Double(length) * Double(microphones))
     covariance = AlignedMemory(count: bins * terms)
@@ -151,7 +151,7 @@ package final class DirectionFinder: @unchecked Sendable {
   package var framesToHop: Int { spectra.framesToHop }
 
   /// Takes `count` frames, at most `framesToHop`.
-  /// - Parameter block: `[microphone]`.
+  /// - Parameter block: of all microphones, `[microphone]`.
   package func append(_ block: UnsafePointer<UnsafePointer<Float>>, count: Int) -> Step {
     guard spectra.append(block, count: count) else { return .none }
     // After long silence it is as at the start, so that the next sound is treated as in every other run.

@@ -16,7 +16,7 @@ package final class EarTable: @unchecked Sendable {
   package let base: FilterSet
   /// Errors `[fine direction][bin][ear]`, real and imaginary parts in turn, with the filters' modelling delay.
   private let errors: AlignedMemory
-  /// Weights of the linear filters, `[bin][ear]`.
+  /// Weights of the linear filters, `[bin][ear]`; zeros of an array of which some microphones are heard.
   let weights: MicrophoneVectors
 
   /// - Parameters:
@@ -26,7 +26,7 @@ package final class EarTable: @unchecked Sendable {
   package init(_ array: ArrayTable, base: FilterSet, delayFrames: Int, frame: HeadFrame, hrtf: HRTF) {
     self.array = array
     self.base = base
-    let (grid, count, microphones) = (array.grid, array.fineDirections.count, array.microphones)
+    let (grid, count, microphones) = (array.grid, array.fineDirections.count, base.microphones)
     let heads = array.fineDirections.map { Self.nearHorizon(frame.head(fromDevice: $0)) }
     let target = StereoDesign.target(hrtf, from: heads, frequencies: grid.frequencies)
     let weights = FilterResponse(
@@ -34,28 +34,14 @@ package final class EarTable: @unchecked Sendable {
       frequencies: grid.frequencies
     ).weights
     let bins = grid.bins.count
-    var linear = ResponseGrid(frequencies: bins, channels: 2, directions: count)
-    for bin in 0..<bins {
-      let weight = weights[bin]
-      for d in 0..<count {
-        let response = array.response(bin: bin, d)
-        for ear in 0..<2 {
-          var sum = Complex.zero
-          for m in 0..<microphones {
-            sum +=
-              weight[ear * microphones + m] * Complex(Double(response[2 * m]), Double(response[2 * m + 1]))
-          }
-          linear[bin, ear, d] = sum
-        }
-      }
-    }
+    let linear = array.passed(by: weights)
     let tone = Self.tone(of: linear, relativeTo: target)
     errors = AlignedMemory(count: bins * count * 4)
     self.weights = MicrophoneVectors(count: bins * 2)
     for bin in 0..<bins {
       let delay = Complex(
         phase: -2 * .pi * Double(grid.bins.lowerBound + bin) * Double(delayFrames) / Double(grid.length))
-      for n in 0..<2 * microphones {
+      for n in 0..<2 * microphones where array.isWhole {
         let weight = delay * weights[bin][n]
         self.weights[2 * bin + n / microphones, n % microphones] = (
           Float(weight.real), Float(weight.imaginary)

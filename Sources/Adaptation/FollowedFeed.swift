@@ -17,6 +17,9 @@ package final class FollowedFeed: @unchecked Sendable {
   let wind: WindReference?
   /// Nil if talkers and room are as loud.
   var part: FollowedPart?
+  let passed: PassedSound?
+  /// The place of each microphone among those that are heard; nil if it is not.
+  private let slots: [Int?]
   /// Whether the one or two directions of the band that is being solved are part of its talkers.
   var (takesFirst, takesSecond) = (false, false)
   /// 0…1: the corrections for directions are multiplied by it.
@@ -47,9 +50,10 @@ package final class FollowedFeed: @unchecked Sendable {
   ///   - target: of the whole, with its tables.
   ///   - bins: of the corrections.
   init(_ target: AdaptiveStereo.Target, bins: Int) {
-    (base, whole, weights, ears, wind, part) = (
-      target.base, target.whole, target.weights, target.ears, target.wind, target.part
+    (base, whole, weights, ears, wind, part, passed) = (
+      target.base, target.whole, target.weights, target.ears, target.wind, target.part, target.passed
     )
+    slots = (0..<target.whole.microphones).map { m in target.array?.places.firstIndex(of: m) }
     updatesAtRest = ears == nil ? .max / 2 : 0
     (talkersGain, roomGain) = (0, 0)
     let size = whole.outputs * whole.microphones
@@ -103,13 +107,14 @@ package final class FollowedFeed: @unchecked Sendable {
   /// - Parameter bin: of the corrections.
   func difference(_ output: Int, _ microphone: Int, _ bin: Int) -> (re: Float, im: Float) {
     var (re, im): (Float, Float) = (0, 0)
+    guard let slot = slots[microphone] else { return (0, 0) }
     let at = bin * whole.outputs + output
     if let corrections {
-      let value = corrections[at, microphone]
+      let value = corrections[at, slot]
       (re, im) = (Float(roomGain) * value.re, Float(roomGain) * value.im)
     }
     if let talkers {
-      let (gain, value) = (Float(talkersGain - roomGain), talkers[at, microphone])
+      let (gain, value) = (Float(talkersGain - roomGain), talkers[at, slot])
       (re, im) = (re + gain * value.re, im + gain * value.im)
     }
     return (re, im)

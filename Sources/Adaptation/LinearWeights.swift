@@ -1,3 +1,4 @@
+import FilterDesign
 import Numerics
 import Realtime
 
@@ -31,5 +32,41 @@ package final class LinearWeights: Sendable {
   /// Calls `body` with `[output][microphone]` of a bin, real and imaginary parts in turn.
   func with<Result>(bin: Int, _ body: (UnsafePointer<Float>) -> Result) -> Result {
     values.withUnsafeBufferPointer { body($0.baseAddress! + bin * outputs * microphones * 2) }
+  }
+}
+
+/// What the linear filters of a feed pass of sound from every fine direction, where not all microphones are heard.
+///
+/// Immutable.
+package final class PassedSound: Sendable {
+  private let bins: Int
+  private let outputs: Int
+  /// `[fine direction][bin][output]`, real and imaginary parts in turn.
+  private let values: [Float]
+
+  init(_ weights: LinearWeights, _ array: ArrayTable) {
+    (bins, outputs) = (array.grid.bins.count, weights.outputs)
+    var all = Weights(frequencies: bins, outputs: outputs, microphones: weights.microphones)
+    for bin in 0..<bins {
+      all[bin] = weights.with(bin: array.grid.bins.lowerBound + bin) { w in
+        (0..<weights.outputs * weights.microphones).map { Complex(Double(w[2 * $0]), Double(w[2 * $0 + 1])) }
+      }
+    }
+    let passed = array.passed(by: all)
+    var values: [Float] = []
+    values.reserveCapacity(passed.values.count * 2)
+    for d in 0..<passed.directions {
+      for bin in 0..<bins {
+        for output in 0..<outputs {
+          values += [Float(passed[bin, output, d].real), Float(passed[bin, output, d].imaginary)]
+        }
+      }
+    }
+    self.values = values
+  }
+
+  func value(bin: Int, _ direction: Int, _ output: Int) -> (re: Float, im: Float) {
+    let at = ((direction * bins + bin) * outputs + output) * 2
+    return (values[at], values[at + 1])
   }
 }

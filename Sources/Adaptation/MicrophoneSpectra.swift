@@ -7,7 +7,9 @@ import Realtime
 /// - Thread: one at a time. It allocates nothing after its start.
 final class MicrophoneSpectra {
   let grid: AnalysisGrid
-  let microphones: Int
+  /// The channels that are heard.
+  private let places: [Int]
+  var microphones: Int { places.count }
   /// `[bin from 0][microphone]`, real and imaginary parts in turn: windowed by Hann, unscaled.
   let values: AlignedMemory
   private let transform: FourierTransform
@@ -21,8 +23,9 @@ final class MicrophoneSpectra {
   /// Frames so far.
   private(set) var clock = 0
 
-  init(_ grid: AnalysisGrid, microphones: Int) {
-    (self.grid, self.microphones) = (grid, microphones)
+  init(_ grid: AnalysisGrid, places: [Int]) {
+    (self.grid, self.places) = (grid, places)
+    let microphones = places.count
     let length = grid.length
     transform = FourierTransform(size: length)
     window = AlignedMemory(count: length)
@@ -55,13 +58,13 @@ final class MicrophoneSpectra {
   }
 
   /// Takes `count` frames, at most `framesToHop`.
-  /// - Parameter block: `[microphone]`.
+  /// - Parameter block: `[channel]`.
   /// - Returns: whether there are new spectra.
   func append(_ block: UnsafePointer<UnsafePointer<Float>>, count: Int) -> Bool {
     let length = grid.length
     for m in 0..<microphones {
       // The frames of this hop lie at the end.
-      (frames.floats + m * length + length - grid.hop + filled).update(from: block[m], count: count)
+      (frames.floats + m * length + length - grid.hop + filled).update(from: block[places[m]], count: count)
     }
     filled += count
     clock += count

@@ -65,7 +65,8 @@ final class SourceCorrections {
         let (count, ratio) = sources.solve(bin: bin, first: first, second: second)
         let errors = Self.modelErrors * ratio
         let above = (ratio / Self.clear) * (ratio / Self.clear)
-        let taken = errors / (1 + errors) * above / (1 + above)
+        // The linear filters' weights are those of all microphones.
+        let taken = finder.array.isWhole ? errors / (1 + errors) * above / (1 + above) : 0
         for feed in all {
           let scale = (1 - keep) * Float(feed.strength)
           addLinear(-scale * taken, bin: bin, to: feed)
@@ -111,11 +112,15 @@ final class SourceCorrections {
     let strength = Float(feed.strength)
     weights.with(bin: grid.bins.lowerBound + bin) { w in
       for output in 0..<weights.outputs {
-        let w = w + output * 2 * microphones
         var (re, im): (Float, Float) = (0, 0)
-        for m in 0..<microphones {
-          re += w[2 * m] * a[2 * m] - w[2 * m + 1] * a[2 * m + 1]
-          im += w[2 * m] * a[2 * m + 1] + w[2 * m + 1] * a[2 * m]
+        if let passed = feed.passed {
+          (re, im) = passed.value(bin: bin, direction, output)
+        } else {
+          let w = w + output * 2 * microphones
+          for m in 0..<microphones {
+            re += w[2 * m] * a[2 * m] - w[2 * m + 1] * a[2 * m + 1]
+            im += w[2 * m] * a[2 * m + 1] + w[2 * m + 1] * a[2 * m]
+          }
         }
         if let e = feed.ears?.error(bin: bin, direction) {
           re += strength * e[2 * output]

@@ -125,13 +125,12 @@ final class LiveAdaptation: Sendable {
   ///
   /// Thread: that of `maker`.
   private func make(_ play: Play, _ findsDirections: Bool) throws -> AdaptiveStereo.Target? {
-    let finds = findsDirections && play.device.microphones.count <= AdaptiveModel.mostMicrophones
-    // Wind can be taken out of more.
-    if findsDirections, !finds, play.feed.wind == 0 { try AdaptiveModel.check(play.device) }
     let present = model.withLock { $0 }
     let model =
-      if let present, present.device == play.device, present.findsDirections || !finds { present } else {
-        try AdaptiveModel(play.device, sampleRate: sampleRate, findsDirections: finds)
+      if let present, present.device == play.device, present.findsDirections || !findsDirections {
+        present
+      } else {
+        try AdaptiveModel(play.device, sampleRate: sampleRate, findsDirections: findsDirections)
       }
     self.model.withLock { $0 = model }
     return try model.target(

@@ -9,32 +9,56 @@ import Testing
 
 /// Two voices in the free field at known places, one after the other in part.
 @Suite("Talkers and room") struct PartTests {
-  private static let device = try! PresetLibrary(folders: [repositoryFolder + "/Presets"]).device(
-    named: "respeaker-4mic-hat")
-  private static let sets = try! FilterSets(device: device, sampleRate: 48_000)
-  private static let model = try! AdaptiveModel(device, sampleRate: 48_000)
-  private static let frame = device.frame(of: try! device.dataSource(named: "Front"), .portrait)
+  /// A device among two voices.
+  private struct World {
+    let device: Device
+    let sets: FilterSets
+    let model: AdaptiveModel
+    let frame: HeadFrame
+    var left: [[Float]] = []
+    var right: [[Float]] = []
 
-  /// Bursts of tones from an azimuth in degrees, left positive: `[microphone][frame]`.
-  private static func voice(_ azimuth: Double, seed: UInt64) -> [[Float]] {
-    var noise = SeededNoise(seed: seed)
-    let a = azimuth * .pi / 180
-    let sound = PlaneWaveSound(sampleRate: 48_000, positions: device.microphones.map(\.position)).samples(
-      [frame.device(fromHead: [cos(a), sin(a), 0])], sines: 150, seconds: 4, noise: &noise)
-    let rate = azimuth > 0 ? 2.3 : 3.1
-    return sound.map { channel in
-      channel.enumerated().map { n, sample in
-        sample * Float(0.1 * max(0, sin(2 * .pi * rate * Double(n) / 48_000)))
+    init(_ name: String) throws {
+      device = try PresetLibrary(folders: [repositoryFolder + "/Presets"]).device(named: name)
+      sets = try FilterSets(device: device, sampleRate: 48_000)
+      model = try AdaptiveModel(device, sampleRate: 48_000)
+      frame = device.frame(of: try device.dataSource(named: "Front"), .portrait)
+      (left, right) = (voice(45, seed: 1), voice(-60, seed: 2))
+    }
+
+    /// Bursts of tones from an azimuth in degrees, left positive: `[microphone][frame]`.
+    func voice(_ azimuth: Double, seed: UInt64) -> [[Float]] {
+      var noise = SeededNoise(seed: seed)
+      let a = azimuth * .pi / 180
+      let sound = PlaneWaveSound(sampleRate: 48_000, positions: device.microphones.map(\.position)).samples(
+        [frame.device(fromHead: [cos(a), sin(a), 0])], sines: 150, seconds: 4, noise: &noise)
+      let rate = azimuth > 0 ? 2.3 : 3.1
+      return sound.map { channel in
+        channel.enumerated().map { n, sample in
+          sample * Float(0.1 * max(0, sin(2 * .pi * rate * Double(n) / 48_000)))
+        }
       }
+    }
+
+    func sum(_ sign: Float) -> [[Float]] { zip(left, right).map { zip($0, $1).map { $0 + sign * $1 } } }
+
+    /// The outputs of all feeds, one after another.
+    func render(_ sound: [[Float]], _ feeds: [FeedSetting], period: Int = 128) throws -> [[Float]] {
+      var parts = [sound]
+      let all = [FilterSets.Feed(try PartTests.feed(.omnidirectional))] + feeds.map { FilterSets.Feed($0) }
+      var outputs = [[Float]](repeating: [], count: all.dropFirst().reduce(0) { $0 + $1.channels })
+      try sets.render(
+        all, of: device, model: model, period: period, next: { parts.popLast() },
+        write: { feeds in
+          for (n, output) in feeds.dropFirst().joined().enumerated() { outputs[n] += output }
+        })
+      return outputs
     }
   }
 
-  private static let left = voice(45, seed: 1)
-  private static let right = voice(-60, seed: 2)
-
-  private static func sum(_ sign: Float) -> [[Float]] {
-    zip(left, right).map { zip($0, $1).map { $0 + sign * $1 } }
-  }
+  private static let world = try! World("respeaker-4mic-hat")
+  /// Of more microphones than directions are found with.
+  private static let large = try! World("uma16")
 
   private static func feed(
     _ pattern: PolarPattern, _ part: FeedPart = .whole, room: Double = 0, frame: String? = nil,
@@ -47,21 +71,6 @@ import Testing
     return feed
   }
 
-  /// The outputs of all feeds, one after another.
-  private static func render(_ sound: [[Float]], _ feeds: [FeedSetting], period: Int = 128) throws
-    -> [[Float]]
-  {
-    var parts = [sound]
-    let all = [FilterSets.Feed(try feed(.omnidirectional))] + feeds.map { FilterSets.Feed($0) }
-    var outputs = [[Float]](repeating: [], count: all.dropFirst().reduce(0) { $0 + $1.channels })
-    try sets.render(
-      all, of: device, model: model, period: period, next: { parts.popLast() },
-      write: { feeds in
-        for (n, output) in feeds.dropFirst().joined().enumerated() { outputs[n] += output }
-      })
-    return outputs
-  }
-
   private static func energy(_ signal: [Float]) -> Double {
     signal.dropFirst(24_000).reduce(0) { $0 + Double($1) * Double($1) }
   }
@@ -70,17 +79,20 @@ import Testing
 
   @Test(
     "talkers and room add up to the whole within −120 dB: patterns, stereo, stereo that follows the sound, without wind",
-    arguments: [(PolarPattern.cardioid, 0.0, 0.0), (.stereo, 0, 0), (.stereo, 1, 0), (.stereo, 0.5, 1)])
-  func addUp(pattern: PolarPattern, adaptation: Double, wind: Double) throws {
+    arguments: [(PolarPattern.cardioid, 0.0, 0.0), (.stereo, 0, 0), (.stereo, 1, 0), (.stereo, 0.5, 1)],
+    [false, true])
+  func addUp(_ setting: (pattern: PolarPattern, adaptation: Double, wind: Double), ofMany: Bool) throws {
+    let (pattern, adaptation, wind) = setting
+    let world = ofMany ? Self.large : Self.world
     let feeds = try [FeedPart.whole, .talkers, .room].map {
       try Self.feed(pattern, $0, adaptation: adaptation, wind: wind)
     }
     // Gusts beside the voices, so that wind has its effect on all parts alike.
     var noise = SeededNoise(seed: 6)
-    let sound = Self.sum(1).map { channel in
+    let sound = world.sum(1).map { channel in
       zip(channel, noise.samples(channel.count, amplitude: wind > 0 ? 0.02 : 0)).map { $0 + $1 }
     }
-    let outputs = try Self.render(sound, feeds)
+    let outputs = try world.render(sound, feeds)
     let count = outputs.count / 3
     for n in 0..<count {
       let rest = zip(outputs[n], zip(outputs[count + n], outputs[2 * count + n])).map { $0 - $1.0 - $1.1 }
@@ -90,20 +102,22 @@ import Testing
     }
   }
 
-  @Test("a frame lets only voices within it pass, and gives the other one to the room")
-  func framed() throws {
+  @Test(
+    "a frame lets only voices within it pass, and gives the other one to the room", arguments: [false, true])
+  func framed(ofMany: Bool) throws {
+    let world = ofMany ? Self.large : Self.world
     let feeds = [
       try Self.feed(.omnidirectional, .talkers, frame: "45,60"),
       try Self.feed(.omnidirectional, .room, frame: "45,60"),
     ]
-    let (a, b) = (try Self.render(Self.sum(1), feeds), try Self.render(Self.sum(-1), feeds))
+    let (a, b) = (try world.render(world.sum(1), feeds), try world.render(world.sum(-1), feeds))
     let ratios = (0..<2).map { n in
       let (left, right) = (
         Self.energy(zip(a[n], b[n]).map { $0 + $1 }), Self.energy(zip(a[n], b[n]).map { $0 - $1 })
       )
       return Self.decibels(left / right)
     }
-    let before = Self.decibels(Self.energy(Self.left[0]) / Self.energy(Self.right[0]))
+    let before = Self.decibels(Self.energy(world.left[0]) / Self.energy(world.right[0]))
     print(
       "frame: left over right \(ratios[0] - before) dB among talkers, \(ratios[1] - before) dB in the room")
     #expect(ratios[0] - before > 14 && ratios[1] - before < -10, "\(ratios), \(before)")
@@ -112,7 +126,9 @@ import Testing
   @Test("a talker by number is one of the two, and the other number the other")
   func one() throws {
     let feeds = try ["1", "2"].map { try Self.feed(.omnidirectional, .one($0)) }
-    let (a, b) = (try Self.render(Self.sum(1), feeds), try Self.render(Self.sum(-1), feeds))
+    let (a, b) = (
+      try Self.world.render(Self.world.sum(1), feeds), try Self.world.render(Self.world.sum(-1), feeds)
+    )
     let ratios = (0..<2).map { n in
       Self.decibels(
         Self.energy(zip(a[n], b[n]).map { $0 + $1 }) / Self.energy(zip(a[n], b[n]).map { $0 - $1 }))
@@ -129,15 +145,16 @@ import Testing
       try Self.feed(.stereo, room: -12),
       try Self.feed(.stereo, room: 0),
     ]
-    let outputs = try Self.render(Self.sum(1), feeds)
+    let outputs = try Self.world.render(Self.world.sum(1), feeds)
     for n in 0..<2 {
       let rest = zip(outputs[4 + n], zip(outputs[n], outputs[2 + n])).map { $0 - $1.0 - $1.1 }
       #expect(Self.decibels(Self.energy(rest) / Self.energy(outputs[4 + n])) < -120)
     }
-    var parts = [Self.sum(1)]
+    var parts = [Self.world.sum(1)]
     var linear: [[Float]] = [[], []]
-    try Self.sets.render(
-      [FilterSets.Feed(try Self.feed(.stereo))], of: Self.device, period: 128, next: { parts.popLast() },
+    try Self.world.sets.render(
+      [FilterSets.Feed(try Self.feed(.stereo))], of: Self.world.device, period: 128,
+      next: { parts.popLast() },
       write: { for n in 0..<2 { linear[n] += $0[0][n] } })
     #expect(Array(outputs[6...]) == linear)
   }
@@ -145,13 +162,13 @@ import Testing
   @Test("in diffuse noise, talkers are at least 8 dB below the room")
   func diffuse() throws {
     var noise = SeededNoise(seed: 9)
-    let sound = PlaneWaveSound(sampleRate: 48_000, positions: Self.device.microphones.map(\.position))
+    let sound = PlaneWaveSound(sampleRate: 48_000, positions: Self.world.device.microphones.map(\.position))
       .samples(
         (0..<40).map { n in
           let (z, turn) = (2 * (Double(n) + 0.5) / 40 - 1, Double(n) * 2.399963)
           return [(1 - z * z).squareRoot() * cos(turn), (1 - z * z).squareRoot() * sin(turn), z]
         }, sines: 60, seconds: 2, noise: &noise)
-    let outputs = try Self.render(
+    let outputs = try Self.world.render(
       sound, [try Self.feed(.omnidirectional, .talkers), try Self.feed(.omnidirectional, .room)])
     let ratio = Self.decibels(Self.energy(outputs[0]) / Self.energy(outputs[1]))
     print("diffuse noise: talkers over room \(ratio) dB")
