@@ -9,6 +9,7 @@ import Realtime
 public final class TalkerSearch {
   private let finder: DirectionFinder
   private let tracker: TalkerTracker
+  private let muting: MicrophoneGuard
   /// Frames that come before what the search begins with.
   private var early: Int
 
@@ -23,6 +24,7 @@ public final class TalkerSearch {
     finder.findsAll = false
     tracker = TalkerTracker(finder, plane: device.hasHeight(along: up) ? nil : up.vector)
     tracker.begin(at: clock)
+    muting = MicrophoneGuard(microphones: device.microphones.count, sampleRate: Double(sampleRate))
     let period = finder.framesPerUpdate
     early = (period - clock % period) % period
     finder.reset(at: clock + early)
@@ -31,6 +33,14 @@ public final class TalkerSearch {
   /// Goes on by some frames, and returns who has begun, moved or ceased.
   /// - Parameter block: shape `[microphone][frame]`
   public func hear(_ block: [[Float]]) -> [TalkerChange] {
+    var block = block
+    for m in block.indices {
+      let rejected = block[m].count { !MicrophoneGuard.isValid($0) }
+      guard rejected > 0 || muting.isMuted(m) else { continue }
+      block[m].withUnsafeMutableBufferPointer {
+        muting.apply(m, frames: $0.count, rejected: rejected, ring: $0.baseAddress!, start: 0, mask: .max)
+      }
+    }
     var position = min(early, block[0].count)
     early -= position
     while position < block[0].count {

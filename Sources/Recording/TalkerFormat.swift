@@ -35,6 +35,16 @@ public enum TalkerFormat: String, NamedWord {
     "NULL", "NaN", "None", "n/a", "nan", "null",
   ]
 
+  /// The name of a take as one word, and no other take's: files of several are put together.
+  static func uri(_ name: String) -> String {
+    let isMissing = missing.contains(name) || name.hasPrefix(";") || name.hasPrefix("#")
+    return name.enumerated().map { n, character in
+      let isOdd = character.isWhitespace || character.isControl || "\"%".contains(character)
+      guard isOdd || isMissing && n == 0 else { return String(character) }
+      return character.utf8.map { String.formatted("%%%02X", [Int($0)]) }.joined()
+    }.joined()
+  }
+
   /// A name that every reader reads as one word.
   static func word(_ name: String) -> String {
     let word = String(name.map { $0.isWhitespace || $0 == "\"" || $0.isControl ? "_" : $0 })
@@ -46,7 +56,7 @@ public enum TalkerFormat: String, NamedWord {
     func note(_ name: String, _ word: String) {
       if word != name { remarks.append("RTTM cannot hold \(name.quoted); it is \(word) there") }
     }
-    let uri = word(take)
+    let uri = uri(take)
     note(take, uri)
     for name in utterances.map(\.name) where words[name] == nil {
       var word = word(name)

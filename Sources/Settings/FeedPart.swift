@@ -25,7 +25,15 @@ public enum FeedPart: Hashable, Sendable {
           .usage,
           "the part \(word.quoted) is not usable; give whole, talkers, room, or a talker's number or name")
       }
-      self = .one(word)
+      // Control surfaces send whole numbers as floats.
+      guard let number = word.decimal else {
+        self = .one(word)
+        return
+      }
+      guard let whole = Int(exactly: number), whole > 0 else {
+        throw Failure(.usage, "the part \(word.quoted) is no talker; give a whole number from 1, or a name")
+      }
+      self = .one("\(whole)")
     }
   }
 

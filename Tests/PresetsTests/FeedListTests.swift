@@ -51,7 +51,7 @@ import Testing
     let preset = try read(
       """
       feeds:
-        anna: {dataSource: Front, polarPattern: cardioid, gain: -3.5, highPass: 80}
+        anna: {dataSource: Front, polarPattern: cardioid, gain: -3.5, highPass: 80, part: "Anna: B, #2"}
         room: {format: ambix, order: 2}
       connections:
         anna: recorder:in_1

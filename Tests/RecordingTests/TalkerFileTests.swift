@@ -108,13 +108,24 @@ import Testing
   func rttm() {
     let (text, remarks) = TalkerFormat.rttm.text(Self.hard, of: ";; my take")
     let fields = text.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
-    #expect(fields.allSatisfy { $0.count == 10 && $0[0] == "SPEAKER" && $0[1] == "_;;_my_take" })
+    #expect(fields.allSatisfy { $0.count == 10 && $0[0] == "SPEAKER" && $0[1] == "%3B;%20my%20take" })
     #expect(fields.map { $0[7] } == ["_NA", "Anna_Müller", "Anna_Müller_", "<b>_&__c_,_d", "talker_5"])
     #expect(
       fields[1]
-        == "SPEAKER _;;_my_take 1 1.000 3.250 <NA> <NA> Anna_Müller 0.88 <NA>".split(separator: " ").map(
+        == "SPEAKER %3B;%20my%20take 1 1.000 3.250 <NA> <NA> Anna_Müller 0.88 <NA>".split(separator: " ").map(
           String.init))
     #expect(remarks.count == 5 && remarks.allSatisfy { $0.contains("RTTM") }, "\(remarks)")
+  }
+
+  @Test("RTTM: takes of different names stay apart when their files are put together")
+  func uris() {
+    let names = [
+      "a b", "a_b", "a%20b", "a\tb", "a\u{a0}b", "a\"b", "NA", "_NA", ";;x", "_;;x", "#x", "ä", "nan",
+    ]
+    let uris = names.map { TalkerFormat.rttm.text(Self.hard, of: $0).text.split(separator: " ")[1] }
+    #expect(Set(uris).count == names.count, "\(uris)")
+    #expect(uris.allSatisfy { $0.first != ";" && $0.first != "#" && !["NA", "nan"].contains($0) }, "\(uris)")
+    #expect(uris[1] == "a_b" && uris[11] == "ä")
   }
 
   @Test("WebVTT: a cue for each, with its voice, names escaped, hours as they are, none without length")
@@ -181,7 +192,7 @@ import Testing
     // One without length is no segment there.
     #expect(
       text.trimmingCharacters(in: .newlines)
-        == "my_take|0.500 2.500 _NA|1.000 4.250 Anna_Müller|1.500 2.000 Anna_Müller_|360000.000 360001.000 talker_5"
+        == "my%20take|0.500 2.500 _NA|1.000 4.250 Anna_Müller|1.500 2.000 Anna_Müller_|360000.000 360001.000 talker_5"
     )
   }
 

@@ -83,6 +83,24 @@ import Testing
     }
   }
 
+  @Test("preset check refuses a part that nobody can be found for, and one of somebody without a seat")
+  func parts() throws {
+    let head = "polarPattern: stereo\ninputOrientation: portrait\ndataSource: Front\ntitle: Parts\n"
+    for (device, rest, words) in [
+      ("uma16", "feeds:\n  a: {part: talkers}", "parts.yaml:7:13: feeds.a.part cannot be played"),
+      ("uma16", "room: -6", "parts.yaml:6:7: room cannot be played"),
+      ("uma16", "part: whole\nroom: 0", ""),
+      ("pair", "part: anna", "parts.yaml:6:7: part is \"anna\", who has no seat"),
+      ("pair", "feeds:\n  a: {part: anna}\nseats: {Anna: 4}", "did you mean Anna?"),
+      ("pair", "part: anna\nseats: {anna: 4}", ""), ("pair", "part: 2", ""),
+    ] {
+      let file = try home.home.folder.write(head + "device: \(device)\n\(rest)\n", to: "parts.yaml")
+      let outcome = try home.pinna("preset", "check", file)
+      #expect(outcome.status == (words.isEmpty ? 0 : 1), "\(outcome)")
+      #expect(words.isEmpty || outcome.output.contains(words), "\(outcome)")
+    }
+  }
+
   @Test("a bank is saved, listed and shown by program number; nothing is replaced without --force")
   func bank() throws {
     let saved = try home.pinna("bank", "save", "evening", "ring7, PHONE5", "--title", "Evening: one")

@@ -89,6 +89,77 @@ import Testing
     #expect(single.status == 2 && single.isOneSentence && single.error.contains("--into"), "\(single)")
   }
 
+  /// Syllables from 60°, as ring7 hears them.
+  private func ring7() throws -> AudioClip {
+    var noise = SeededNoise(seed: 18)
+    let syllables = noise.samples(240_000, amplitude: 0.2).enumerated().map { n, sample in
+      n % 9600 < 6000 ? sample * exp(-Float(n % 9600) / 2400) : 0
+    }
+    try AudioClip(sampleRate: 48_000, channels: [syllables]).write(wav: home.path + "/voice.wav")
+    try home.home.folder.write(
+      """
+      title: One
+      device: ring7
+      facing: {dataSource: Front, inputOrientation: portrait}
+      noise: {sensor: -75}
+      talkers: [{voice: voice.wav, azimuth: 60, distance: 1.2}]
+      """, to: "one.yaml")
+    let simulated = try home.pinna(["simulate", home.path + "/one.yaml", home.path + "/mics.wav"])
+    try #require(simulated.status == 0, "\(simulated)")
+    return try AudioClip(path: home.path + "/mics.wav")
+  }
+
+  private func talkers(_ clip: AudioClip) throws -> Program.Outcome {
+    try clip.write(wav: home.path + "/mics.wav")
+    return try home.pinna(["talkers", "--device", "ring7", home.path + "/mics.wav", "--to", "labels"])
+  }
+
+  @Test("a dead or clipping microphone is named in one sentence, and hides nobody")
+  func faults() throws {
+    let clip = try ring7()
+    let whole = try talkers(clip)
+    #expect(whole.status == 0 && whole.error.isEmpty && whole.output.contains("talker 1"), "\(whole)")
+    for (value, words) in [(Float(0), "is silent"), (.nan, "is silent")] {
+      var dead = clip
+      dead.channels[2] = dead.channels[2].map { _ in value }
+      let outcome = try talkers(dead)
+      #expect(outcome.status == 0 && outcome.output.contains("talker 1"), "\(outcome)")
+      let lines = outcome.error.split(separator: "\n").filter { $0.contains(words) }
+      #expect(lines.count == 1 && lines[0].contains("without it"), "\(outcome)")
+    }
+    var clipped = clip
+    clipped.channels[4] = clip.channels[4].map { max(-0.06, min(0.06, 4 * $0)) }
+    let outcome = try talkers(clipped)
+    #expect(
+      outcome.error.split(separator: "\n").count { $0.contains("clips, first near") } == 1, "\(outcome)")
+    // One invalid sample mutes a microphone for a second, and hides nobody after it.
+    var once = clip
+    once.channels[0][48_000] = .infinity
+    let muted = try talkers(once)
+    #expect(muted.error.contains("1 invalid sample") && muted.output.contains("talker 1"), "\(muted)")
+  }
+
+  @Test("a number of render --part is that of the take's list; one that is not there is refused")
+  func numbers() throws {
+    try list()
+    let file = home.path + "/take-microphones.wav"
+    func part(_ words: String...) throws -> [Float] {
+      let outcome = try home.pinna(["render", file, home.path + "/part.wav", "--force"] + words)
+      try #require(outcome.status == 0, "\(outcome)")
+      return try AudioClip(path: home.path + "/part.wav").channels[0]
+    }
+    // Talker 2 is at -90°.
+    try edit { sidecar in
+      var setup = sidecar["setup"] as! [String: Any]
+      setup["seats"] = ["there=-90"]
+      sidecar["setup"] = setup
+    }
+    #expect(try part("--part", "2") == part("--part", "there"))
+    let outcome = try home.pinna(["render", file, home.path + "/no.wav", "--part", "3"])
+    #expect(
+      outcome.status == 1 && outcome.isOneSentence && outcome.error.contains("which has 2"), "\(outcome)")
+  }
+
   @Test("what does not belong together is refused")
   func usage() throws {
     for words in [

@@ -15,6 +15,7 @@ final class MicrophoneFile {
   /// Energy of each channel so far.
   private var energies: [Double]
   private var doubt: String?
+  private(set) var faults: MicrophoneFaults
   private let progress = WorkProgress.step("rendering")
 
   /// - Parameter remedy: what to do if there is no such file, an imperative clause.
@@ -40,6 +41,7 @@ final class MicrophoneFile {
     guard reader.frames != 0 else { throw Self.empty(path) }
     self.device = device
     self.places = places
+    faults = MicrophoneFaults(device, sampleRate: reader.sampleRate)
     energies = [Double](repeating: 0, count: reader.channels)
   }
 
@@ -64,6 +66,7 @@ final class MicrophoneFile {
       energies[c] += channel.reduce(0) { $0 + (InvalidSamples.isValid($1) ? Double($1) * Double($1) : 0) }
     }
     let microphones = places.map { channels[$0] }
+    faults.hear(microphones)
     if isFirst { doubt = ArrayCheck.doubt(about: microphones, of: device, sampleRate: reader.sampleRate) }
     if let frames = reader.frames { progress(Double(reader.position) / Double(max(1, frames))) }
     return microphones

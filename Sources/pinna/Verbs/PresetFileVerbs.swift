@@ -1,4 +1,5 @@
 import Acoustics
+import Adaptation
 import Messages
 import Presets
 import Settings
@@ -64,8 +65,11 @@ extension Verb {
     var failed = false
     for name in names {
       do {
-        let preset = try preset(name, in: library)
-        _ = try FeedFilters(of: preset, on: library.device(named: preset.device), sampleRate: 48000)
+        let reader = try reader(name, in: library)
+        let preset = try PresetFile.read(reader, device: library.device(named:))
+        let device = try library.device(named: preset.device)
+        try PresetFile.checkParts(reader, of: preset, on: device, most: AdaptiveModel.mostMicrophones)
+        _ = try FeedFilters(of: preset, on: device, sampleRate: 48000)
         results.append(["name": preset.name, "device": preset.device, "fault": nil as String?])
         if !arguments.isJSON { Tool.say("\(preset.name.padded(20)) ok: \(preset.text)") }
       } catch {
@@ -79,11 +83,9 @@ extension Verb {
   }
 
   /// A preset by its name, or by its file where `word` has a slash or ends like one.
-  private static func preset(_ word: String, in library: PresetLibrary) throws -> Preset {
-    guard word.contains("/") || DescriptionName.extensions.contains(where: word.hasSuffix) else {
-      return try library.preset(named: word)
-    }
-    return try PresetFile.read(YAMLReader(path: word), device: library.device(named:))
+  private static func reader(_ word: String, in library: PresetLibrary) throws -> YAMLReader {
+    let isFile = word.contains("/") || DescriptionName.extensions.contains(where: word.hasSuffix)
+    return try YAMLReader(path: isFile ? word : library.path(ofPreset: word))
   }
 }
 

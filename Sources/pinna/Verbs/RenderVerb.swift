@@ -68,6 +68,7 @@ extension Verb {
         feed.path, against: source, isAmbisonic: feed.ambisonics != nil, replacing: replaces)
       try device.check(feed.setting.main.selection)
     }
+    let places = try places(of: named, arguments, take, talkers)
     let isRecordedArray = take != nil && !arguments.has("--preset") && !arguments.has("--device")
     try take?.check(device, recordedIn: isRecordedArray ? .standard : nil)
     let input =
@@ -173,7 +174,7 @@ extension Verb {
     var position = take?.files.frame ?? 0
     try RenderedFile.finish(outputs) {
       try sets.render(
-        feeds, of: device, onDemand: onDemand, model: model, places: named[0].setting.places,
+        feeds, of: device, onDemand: onDemand, model: model, places: places,
         framesBefore: start.frames, clock: start.clock,
         inputs: take?.inputs(start),
         period: period, instructionSet: instructionSet,
@@ -386,6 +387,32 @@ extension Verb {
         .usage, "--into alone renders the feeds of a take; name the feeds to render in a file with --feeds")
     }
     return try all(take.sidecar.feedNames)
+  }
+
+  /// Where those are whom a part may name, in the device frame. A number is that of the list of a take's talkers.
+  private static func places(
+    of feeds: [NamedFeed], _ arguments: Arguments, _ take: TakeMicrophones?, _ talkers: TalkerFiles?
+  ) throws -> [String: Direction] {
+    guard let take, !arguments.has("--preset"), !arguments.has("--device") else {
+      return feeds[0].setting.places
+    }
+    // Looks are from what main was when it was recorded.
+    var main = try take.setting(in: .standard) { $0 }
+    if let talkers { main.seats = talkers.seats }
+    let numbers = feeds.filter { !$0.isAsRecorded }.compactMap { feed in
+      if case .one(let name) = feed.setting.main.part, talkers == nil, Int(name) != nil { name } else { nil }
+    }
+    if !numbers.isEmpty {
+      let numbered = try TalkerFiles(arguments.operands[0]).numbered
+      if let other = numbers.first(where: { number in !numbered.contains { $0.name == number } }) {
+        throw Failure(
+          .failed,
+          "there is no talker \(other) in \(arguments.operands[0]), which has \(numbered.count); to list them, run: "
+            + "pinna talkers \(arguments.operands[0])")
+      }
+      main.seats += numbered
+    }
+    return main.places
   }
 
   /// What to render with: the preset or device that is given, or else what a take was recorded with.

@@ -108,10 +108,11 @@ extension Verb {
     let folder = try arguments["--plots"].map {
       try PlotFolder($0, format: format, isSeparate: false, replacing: arguments.has("--force"))
     }
-    let recording = try TalkerRecording(path, device: arguments["--device"])
+    var recording = try TalkerRecording(path, device: arguments["--device"])
     let seats = try Seat.list(arguments.options["--seat"] ?? [])
     let talkers = TalkerPlot(name: recording.name, utterances: try recording.utterances(seats: seats))
     try folder?.write(talkers)
+    for remark in recording.remarks { Tool.complain(remark) }
     arguments.print(
       json: talkers.json,
       text: talkers.text + (folder.map { "\n\nThe plot is in \($0.path)/index.html." } ?? ""))

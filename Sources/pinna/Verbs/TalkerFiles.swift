@@ -11,8 +11,9 @@ struct TalkerFiles {
 
   /// - Throws: also if nobody speaks.
   init(_ path: String) throws {
-    recording = try TalkerRecording(path, device: nil)
+    var recording = try TalkerRecording(path, device: nil)
     utterances = try recording.utterances(seats: [])
+    self.recording = recording
     guard !utterances.isEmpty else {
       throw Failure(.failed, "nobody speaks in \(path), so that there is no file of a talker")
     }
@@ -32,6 +33,14 @@ struct TalkerFiles {
     names.compactMap { name in
       let longest = utterances.filter { $0.name == name }.max { $0.duration < $1.duration }
       return longest.map { Seat(name: name, look: $0.look) }
+    }
+  }
+
+  /// The same under their numbers.
+  var numbered: [Seat] {
+    Set(utterances.map(\.number)).sorted().compactMap { number in
+      let longest = utterances.filter { $0.number == number }.max { $0.duration < $1.duration }
+      return longest.map { Seat(name: "\(number)", look: $0.look) }
     }
   }
 

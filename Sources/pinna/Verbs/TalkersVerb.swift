@@ -39,7 +39,7 @@ extension Verb {
     let output = try arguments.operands.dropFirst().first.map {
       try OutputFile($0, replacing: arguments.has("--force"))
     }
-    let recording = try TalkerRecording(path, device: arguments["--device"])
+    var recording = try TalkerRecording(path, device: arguments["--device"])
     let (text, remarks) = format.text(try recording.utterances(seats: seats), of: recording.name)
     for remark in recording.remarks + remarks { Tool.complain(remark) }
     guard let output else {
@@ -97,7 +97,7 @@ struct TalkerRecording {
 
   /// - Throws: if nothing can be known.
   /// - Parameter seats: empty for those that the take was recorded with.
-  func utterances(seats given: [Seat]) throws -> [Utterance] {
+  mutating func utterances(seats given: [Seat]) throws -> [Utterance] {
     let seats = try given.isEmpty ? Seat.list(sidecar?.setup.seats ?? []) : given
     if let sidecar, let listed = try sidecar.talkerList() {
       return Utterance.list(listed, frames: sidecar.frames, sampleRate: sidecar.sampleRate, seats: seats)
@@ -110,7 +110,12 @@ struct TalkerRecording {
           : "nobody can be found in the take of \(path): it lists no talkers, and its microphones were not recorded; record the next one with pinna run --talkers, or with record start --raw"
       )
     }
-    let (talkers, frames, rate) = try search()
+    var (talkers, frames, rate, inputs) = try search()
+    let dead = inputs.dropFirst().reduce(inputs.first?.faults.dead ?? []) { $0.intersection($1.faults.dead) }
+    if !dead.isEmpty { (talkers, frames, rate, _) = try search(without: dead) }
+    for remark in inputs.flatMap({ $0.remarks + $0.faults.sentences }) where !remarks.contains(remark) {
+      remarks.append(remark)
+    }
     return Utterance.list(talkers, frames: frames, sampleRate: rate, seats: seats)
   }
 
@@ -125,7 +130,10 @@ struct TalkerRecording {
   }
 
   /// Finds them in the microphones.
-  private func search() throws -> (talkers: [Sidecar.Talker], frames: Int, rate: Int) {
+  /// - Parameter dead: microphones that are left out.
+  private func search(without dead: Set<String> = []) throws -> (
+    talkers: [Sidecar.Talker], frames: Int, rate: Int, inputs: [MicrophoneFile]
+  ) {
     let library = PresetLibrary.standard
     let setting = try take?.setting(in: library) { $0 } ?? given(in: library)
     try take?.check(setting.device, recordedIn: library)
@@ -133,7 +141,8 @@ struct TalkerRecording {
     let source = try setting.device.dataSource(named: selection.dataSource)
     let frame = setting.device.frame(of: source, selection.inputOrientation)
     let axes = frame.turned(by: Pose(roll: selection.pose.roll))
-    let hasHeight = setting.device.hasHeight(along: axes.up)
+    let heard = dead.isEmpty ? setting.device : setting.device.without(microphones: dead)
+    let hasHeight = heard.hasHeight(along: axes.up)
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     let files = take.map {
       $0.sidecar.files.compactMap { own in own.microphones.map { (own.frame, folder + $0) } }
@@ -141,6 +150,10 @@ struct TalkerRecording {
     var search: TalkerSearch?
     let clock = take?.sidecar.engine.map { $0.frame - (sidecar?.preRollFrames ?? 0) } ?? 0
     var (talkers, end, rate): ([Sidecar.Talker], Int, Int) = ([], 0, 0)
+    var inputs: [MicrophoneFile] = []
+    let alive = setting.device.microphones.indices.filter {
+      !dead.contains(setting.device.microphones[$0].name)
+    }
     for (start, file) in files ?? [(0, path)] {
       let input = try MicrophoneFile(
         file, of: setting.device, "bring that file of the take back")
@@ -148,19 +161,20 @@ struct TalkerRecording {
       let own =
         try search
         ?? TalkerSearch(
-          setting.device, up: frame.turned(by: selection.pose).up, sampleRate: rate, clock: clock)
+          heard, up: frame.turned(by: selection.pose).up, sampleRate: rate, clock: clock)
       search = own
       end = start
       while let part = try input.next() {
         let block = take?.gaps.removed(from: part, start: end) ?? part
         end += part[0].count
         guard !block[0].isEmpty else { continue }
-        talkers += own.hear(block).map {
+        talkers += own.hear(alive.map { block[$0] }).map {
           let talker = Sidecar.Talker($0, from: clock, in: axes, hasHeight: hasHeight)
           return (sidecar.map { $0.moved(talker) } ?? talker).listed
         }
       }
+      inputs.append(input)
     }
-    return (talkers, take?.sidecar.frames ?? end, rate)
+    return (talkers, take?.sidecar.frames ?? end, rate, inputs)
   }
 }
