@@ -263,6 +263,7 @@ final class JackAudioClient: AudioClient {
     let used = try engine
     let (main, filters) = (setting.heard, try filters(for: setting))
     places.withLock { $0 = setting.places }
+    used.adaptation?.place(setting.places)
     let ticket = try used.engine.change(
       to: main.base(of: filters), gain: main.amplitude, highPass: main.highPass.frequency?.value,
       isRestoring: isRestoring)

@@ -22,7 +22,7 @@ final class LiveAdaptation: Sendable {
     /// Its linear filters.
     let whole: FilterSet
     /// Where talkers are whom a part may name.
-    let places: [String: Direction]
+    var places: [String: Direction]
   }
 
   /// What was asked for last.
@@ -81,6 +81,12 @@ final class LiveAdaptation: Sendable {
   /// Looks for talkers from now on, or only where stereo follows the sound.
   func find(_ isWanted: Bool) {
     if wanted.withLock({ $0.finds }) != isWanted { want { $0.finds = isWanted } }
+  }
+
+  /// Those whom parts may name are there from now on.
+  func place(_ places: [String: Direction]) {
+    guard wanted.withLock({ $0.plays.values.contains { $0.places != places } }) else { return }
+    want { for feed in $0.plays.keys { $0.plays[feed]?.places = places } }
   }
 
   private func want(_ change: (inout Wanted) -> Void) {

@@ -17,6 +17,8 @@ package struct ChangeFields: Codable, Sendable {
   package var inputChannels = 0
   /// The microphone that is listened to alone; nil for none.
   package var listening: String?
+  /// Who sits where, as `--seat` takes it; nil for nobody.
+  package var seats: [String]?
   /// Why the requested change is deferred; nil if it is in force. The other fields describe the setting in force.
   package var kept: String?
 

@@ -12,6 +12,7 @@ extension ChangeReport {
     self.layout = setting.layout
     self.inputChannels = setting.main.selection.polarPattern.outputs
     self.listening = setting.listening
+    self.seats = setting.seats.isEmpty ? nil : setting.seats.map(\.word)
   }
 }
 

@@ -22,7 +22,7 @@ public enum ExitStatus: Int32, CaseIterable, Sendable {
     case .notRunning: "no running Pinna of that name"
     case .refused: "refused: a take is running, or a session controls the route"
     case .unsupported: "known, but not supported by this device, data source or orientation"
-    case .incompleteTake: "a take is incomplete; from `render --takes`: one was not rendered"
+    case .incompleteTake: "a take is incomplete; from `--takes`: one failed"
     }
   }
 }

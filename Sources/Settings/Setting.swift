@@ -95,12 +95,22 @@ public struct Setting: Hashable, Sendable {
   public mutating func apply(_ changes: [Change]) throws {
     try main.apply(changes, of: device)
     if let choice = changes[.output].flatMap({ OutputChoice(rawValue: $0.word) }) { output = choice }
+    for case .set(.seat, let value) in changes { try seat(value.word) }
     guard let value = changes[.listen] else { return }
     listening = value == .off ? nil : value.word
     let names = device.microphones.map(\.name)
     if let listening, !names.contains(listening) {
       throw UnknownWord(kind: "microphone", word: listening, choices: names + ["off"])
     }
+  }
+
+  /// Seats some people more, each in place of who had the name or the place; "off" seats nobody.
+  private mutating func seat(_ words: String) throws(Failure) {
+    let new = words == "off" ? [] : try Seat.list(words.split(separator: ";").map(String.init))
+    let kept = seats.filter { old in
+      !new.contains { $0.name == old.name || $0.look.angle(to: old.look) < Seat.tolerance / 2 }
+    }
+    seats = words == "off" ? [] : try Seat.list((kept + new).map(\.word))
   }
 
   /// Where each seat is, in the device frame, by name.
@@ -134,6 +144,7 @@ public struct Setting: Hashable, Sendable {
     switch key {
     case .output: .word(output.rawValue)
     case .listen: listening.map { .word($0) } ?? .off
+    case .seat: seats.isEmpty ? .off : .word(seats.map(\.word).joined(separator: ";"))
     default: .word(device.uid)
     }
   }

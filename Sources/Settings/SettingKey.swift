@@ -6,7 +6,7 @@ public enum SettingKey: String, NamedWord {
   case dataSource = "data-source"
   case pattern, orientation, look, roll, yaw, follow, gain
   case highPass = "high-pass"
-  case adapt, wind, part, frame, room, talkers, mute, output, listen
+  case adapt, wind, part, frame, room, talkers, mute, output, listen, seat
 
   /// Those that make a feed's filters follow the sound.
   public static let following: [SettingKey] = [.adapt, .wind, .part, .frame, .room, .talkers]

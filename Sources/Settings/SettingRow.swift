@@ -289,6 +289,16 @@ extension SettingKey {
       SettingRow(
         .name(hasOff: true), "MICROPHONE|off", "play one microphone alone, outside takes",
         osc: "a microphone's name, or off", "listen to one microphone alone, outside takes", isRouting: true)
+    case .seat:
+      SettingRow(
+        .word(["off"]) { text in
+          text.lowercased() == "off"
+            ? "off"
+            : try Seat.list(text.split(separator: ";", omittingEmptySubsequences: false).map(String.init))
+              .map(\.word).joined(separator: ";")
+        }, Seat.placeholder + "|off",
+        "who sits there, in degrees from the front: names the talker who is nearest; may be given several times; off: nobody",
+        osc: "a string: NAME=AZ[,EL], several with semicolons, or off", "name whoever speaks from there")
     }
   }
 

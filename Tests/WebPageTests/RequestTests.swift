@@ -11,6 +11,9 @@ import WebPage
     #expect(
       request(#"{"method":"/pinna/set","arguments":["gain","-6","mute","on"]}"#)
         == OSCMessage("/pinna/set", [.string("gain"), .string("-6"), .string("mute"), .string("on")]))
+    #expect(
+      request(#"{"method":"/pinna/set","arguments":["seat","anna=40,5"]}"#)
+        == OSCMessage("/pinna/set", [.string("seat"), .string("anna=40,5")]))
     #expect(request(#"{"method":"/pinna/record/start"}"#) == OSCMessage("/pinna/record/start"))
     #expect(
       request(#"{"method":"/pinna/record/start","arguments":["feeds","all"]}"#)

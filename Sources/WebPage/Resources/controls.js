@@ -69,6 +69,9 @@ export class Controls {
     this.onSubmit("marker", async () => {
       if (await this.ask("marker", "/pinna/record/marker", element("marker").value)) element("marker").value = "";
     });
+    this.onSubmit("seat", async () => {
+      if (await this.set("seat", `${element("seat").value.replaceAll(";", ",")}=${element("seat-place").value}`)) element("seat").value = "";
+    });
     this.onSubmit("preset", () => this.ask("preset", "/pinna/preset/use", element("preset").value));
   }
 
@@ -246,6 +249,20 @@ export class Controls {
     if (this.feed) this.check("orientation", this.feed.inputOrientation);
   }
 
+  // Who can be named: whoever spoke in the last seconds. A menu that is open stays.
+  setTalkers(talkers) {
+    const select = element("seat-place");
+    element("seat-form").hidden = !talkers.length;
+    if (document.activeElement === select) return;
+    const chosen = select.selectedOptions[0]?.dataset.identity;
+    select.replaceChildren(...talkers.map(({ identity, name, azimuth, elevation }) => {
+      const option = new Option(`${name ?? identity} at ${Math.round(azimuth)}°`, `${azimuth},${elevation ?? 0}`);
+      option.selected = String(identity) === chosen;
+      option.dataset.identity = identity;
+      return option;
+    }));
+  }
+
   // A field for each, whose row is in Pinna's table of settings.
   setChoices(choices) {
     this.choices = choices;
@@ -396,7 +413,7 @@ export class Controls {
     }
     for (const id of ["gain", "mute", ...this.choices.map(({ key }) => key), ...Object.values(GROUPS).flat()]) lock(element(id), feedReason, "lock");
     for (const input of [...["listen", "output", "feed-remove", "preset"].map(element),
-      ...document.querySelectorAll("#feed-add-form :is(input, select, button), #preset-form button")]) lock(input, reason, "lock");
+      ...document.querySelectorAll("#feed-add-form :is(input, select, button), #preset-form button, #seat-form :is(input, select, button)")]) lock(input, reason, "lock");
     const idle = this.isRecording ? "" : "A title and markers belong to a take: start one first.";
     for (const id of ["title", "marker"]) {
       lock(element(id), idle);

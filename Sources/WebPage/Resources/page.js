@@ -129,7 +129,9 @@ function showTalkers() {
   const { talkers, talkersText } = status;
   const words = (talkers ?? []).map(({ identity, name, azimuth, isActive }) => `${name ?? identity} at ${Math.round(azimuth)}°${isActive ? "" : " (silent)"}`);
   setText("talkers", talkers || talkersText ? `talkers: ${talkers ? words.join(", ") || "nobody" : talkersText}` : "");
-  if (isNew("talkers", words, controls.chosen)) showCurves();
+  if (!isNew("talkers", words, controls.chosen)) return;
+  controls.setTalkers(talkers ?? []);
+  showCurves();
 }
 
 // Those that can be drawn: their angles are seen from the data source of main as the device is held.

@@ -58,8 +58,10 @@ extension StereoLayout {
 extension ChangeReport {
   /// The setting in force. If the request is deferred, the reason precedes it.
   package var text: String {
-    [self.kept, settingText, self.weak.map { "weak: " + $0.printable }].compactMap(\.self).joined(
-      separator: "\n")
+    let seats = self.seats.map { "seats: " + $0.joined(separator: "; ").printable }
+    return [self.kept, settingText, self.weak.map { "weak: " + $0.printable }, seats].compactMap(\.self)
+      .joined(
+        separator: "\n")
   }
 
   private var settingText: String {

@@ -74,6 +74,10 @@ extension Verb {
     ]
   ) { arguments in
     let keys = SettingKey.allCases.map(\.rawValue)
+    var arguments = arguments
+    if let seats = arguments.options["--seat"] {
+      arguments.options["--seat"] = [seats.joined(separator: ";")]
+    }
     let pairs = arguments.pairs(of: keys)
     let steps = ["centre", "nod", "turn"].filter { arguments.has("--" + $0) }
     if let step = steps.first {

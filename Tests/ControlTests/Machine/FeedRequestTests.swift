@@ -87,7 +87,7 @@ extension Rig.SentRequest {
     #expect(try words("anna") == ["Front", "cardioid", "portrait", "-3", "80", "on"])
     #expect(try words("Main") == ["Front", "omnidirectional", "portrait", "0", "off", "off"])
     #expect(throws: UnknownWord.self) { try rig.processor.wanted.value(of: .gain, feed: "ben") }
-    for key in [SettingKey.input, .output, .listen] {
+    for key in [SettingKey.input, .output, .listen, .seat] {
       #expect(throws: Failure.self) { try rig.processor.wanted.value(of: key, feed: "anna") }
       #expect(throws: Never.self) { try rig.processor.wanted.value(of: key, feed: "main") }
     }
@@ -101,6 +101,19 @@ extension Rig.SentRequest {
     #expect(OSCMethod.at(main.withFeedAsArgument.path)?.action == .setOne(key) && main.words == ["1"])
     let anna = OSCMessage(set: key, of: "anna", to: "1").withFeedAsArgument
     #expect(OSCMethod.at(anna.path)?.action == .feedSet && anna.words == ["anna", key.rawValue, "1"])
+  }
+
+  @Test("a talker's number may be a float, as control surfaces send it; what is no such number is refused")
+  func partNumbers() throws {
+    for argument in [OSCMessage.Argument.float(2), .integer(2), .string("2")] {
+      let message = OSCMessage("/pinna/set/part", [argument])
+      #expect(try Change(.part, message.words[0]) == .set(.part, .word("2")))
+    }
+    for argument in [OSCMessage.Argument.float(2.5), .float(0), .integer(-1), .float(1e30)] {
+      let message = OSCMessage("/pinna/set/part", [argument])
+      let failure = #expect(throws: Failure.self) { try Change(.part, message.words[0]) }
+      #expect(failure?.description.contains("no talker") == true)
+    }
   }
 
   @Test("during a take feeds neither come, change nor go")

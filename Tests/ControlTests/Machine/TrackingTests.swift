@@ -122,6 +122,34 @@ import Testing
     #expect(rig.world.client?.findsTalkers == false)
   }
 
+  @Test("seats that are set name talkers from then on, each in place of who had the name or the place")
+  func seats() throws {
+    let rig = Rig.live()
+    rig.set(["pattern": "cardioid", "follow": "talker"], gain: 1)
+    look(around: rig)
+    hear(rig, (1, 33, -30), (2, -81, -25))
+    func names() -> [String?]? { rig.status.talkers?.map(\.name) }
+    #expect(names() == ["talker 1", "talker 2"])
+    rig.set(["seat": "anna=30;ben=-80,5"], gain: 2)
+    rig.run(periods: 30)
+    #expect(names() == ["anna", "ben"] && rig.status.seats == ["anna=30", "ben=-80,5"])
+    // Somebody takes a place, and somebody another.
+    rig.set(["seat": "cleo=33;ben=100"], gain: 3)
+    rig.run(periods: 30)
+    #expect(names() == ["cleo", "talker 2"])
+    #expect(try rig.processor.inForce.value(of: .seat).word == "cleo=33;ben=100")
+    for word in ["anna", "anna=x", "2=40", "anna=1;anna=90", ""] {
+      #expect(throws: (any Error).self, "\(word)") { try Change(.seat, word) }
+    }
+    _ = rig.record()
+    #expect(rig.set(["seat": "off"], gain: 4).status == .refused)
+    rig.stopTake()
+    rig.run(periods: 30)
+    rig.set(["seat": "off"], gain: 5)
+    rig.run(periods: 30)
+    #expect(names() == ["talker 1", "talker 2"] && rig.status.seats == nil)
+  }
+
   @Test("the sidecar of a take lists who begins and who ends, to its last frame, in its own frames")
   func listed() throws {
     let rig = Rig.live()
