@@ -10,10 +10,13 @@ package protocol Plot: Sendable {
 
 extension Plot {
   /// Writes an SVG or PNG file, according to the extension of its name.
-  package func write(_ file: OutputFile) throws {
-    let canvas = try ImageCanvas(path: file.path, size: size)
+  package func write(_ file: OutputFile) throws { try file.write(image(named: file.path)) }
+
+  /// The bytes of an SVG or PNG file, according to the extension of its name.
+  package func image(named name: String) throws -> [UInt8] {
+    let canvas = try ImageCanvas(path: name, size: size)
     draw(on: canvas)
-    try file.write(canvas.finish())
+    return try canvas.finish()
   }
 
   /// An SVG element for a page of HTML, which defines its colours: see `PlotColour.variables`.

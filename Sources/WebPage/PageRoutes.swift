@@ -6,6 +6,9 @@ import Settings
 /// the tool brings them. Called by threads that may wait.
 package typealias CurvesOfDevice = @Sendable (RunningDevice) throws -> String
 
+/// A picture of who spoke in the take of a file, as SVG. Called by threads that may wait.
+package typealias TalkersOfTake = @Sendable (String) throws -> [UInt8]
+
 /// What each path of the page answers.
 ///
 /// Thread: any; immutable.
@@ -22,6 +25,7 @@ struct PageRoutes: Sendable {
   let takes: TakeLibrary
   let deviceFile: String?
   let curves: CurvesOfDevice
+  let talkers: TalkersOfTake
 
   /// - Parameter body: empty for GET, which changes nothing.
   func route(_ head: RequestHead, body: [UInt8]) -> Route {
@@ -45,6 +49,9 @@ struct PageRoutes: Sendable {
     case let path where path.hasPrefix("/takes/"):
       let (name, range) = (String(path.dropFirst("/takes/".count)), head.header("range"))
       return .later { [takes] in takes.file(name, range: range) }
+    case let path where path.hasPrefix("/talkers/"):
+      let name = String(path.dropFirst("/talkers/".count))
+      return .later { [takes, talkers] in takes.picture(of: name, talkers) }
     default: return .now(PageFiles.response(head.path) ?? .refusal(404, "there is no such page"))
     }
   }

@@ -80,6 +80,18 @@ package struct TakeLibrary: Sendable {
     }
   }
 
+  /// Who spoke in a take that has ended.
+  func picture(of name: String, _ talkers: TalkersOfTake) -> PageResponse {
+    let folder = TakeFolder(path: folder)
+    let path = folder.path + "/" + name
+    guard folder.takes().contains(where: { $0.path == path && ![.recording, .cut].contains($0.state) }) else {
+      return .refusal(404, "there is no such take")
+    }
+    do { return .bytes(try talkers(path), type: "image/svg+xml") } catch {
+      return PageResponse(Failure(error))
+    }
+  }
+
   /// The file called `name`, or the part of it that is asked for.
   /// - Parameter range: the Range header.
   func file(_ name: String, range: String?) -> PageResponse {

@@ -67,27 +67,31 @@ package struct WebProcess {
   /// Serves the page until the parent process ends.
   ///
   /// Thread: main thread of the web process.
-  /// - Parameter curves: what draws the polar pattern of a running device.
+  /// - Parameters:
+  ///   - curves: what draws the polar pattern of a running device.
+  ///   - talkers: what draws who spoke in a take.
   /// - Returns: the exit status of the process.
-  package static func run(curves: @escaping CurvesOfDevice) -> Int32 {
+  package static func run(curves: @escaping CurvesOfDevice, talkers: @escaping TalkersOfTake) -> Int32 {
     let started = Locked<Outcome?>(nil)
     HelperProcess.serve { request in
       guard started.withLock({ $0 == nil }) else { return [1] }
-      let outcome = start(request, curves)
+      let outcome = start(request, curves, talkers)
       started.withLock { $0 = outcome }
       return Array(json(outcome).utf8)
     }
     return 0
   }
 
-  private static func start(_ request: [UInt8], _ curves: @escaping CurvesOfDevice) -> Outcome {
+  private static func start(
+    _ request: [UInt8], _ curves: @escaping CurvesOfDevice, _ talkers: @escaping TalkersOfTake
+  ) -> Outcome {
     guard let order = try? JSONDecoder().decode(Order.self, from: Data(request)) else {
       return Outcome(reason: "the order to the web page's process is malformed")
     }
     let (client, events) = (ControlClient(name: order.name), PageEvents())
     let routes = PageRoutes(
       client: client, takes: TakeLibrary(folder: order.takesFolder), deviceFile: order.deviceFile,
-      curves: curves)
+      curves: curves, talkers: talkers)
     do {
       let server = try WebServer(
         port: order.port, secret: Secret(order.token), routes: routes, events: events)

@@ -21,7 +21,8 @@ enum Tool {
     SofaReader.argument: { _ in SofaReader.run() },
     ServerProbe.word: { ServerProbe.run(server: $0.first) },
     VirtualMicrophone.word: VirtualMicrophone.hold,
-    WebProcess.word: { _ in WebProcess.run(curves: PolarCurves().document) },
+    WebProcess.word: { _ in WebProcess.run(curves: PolarCurves().document, talkers: TalkerPictures().picture)
+    },
     Candidates.word: Candidates.run,
   ]
 

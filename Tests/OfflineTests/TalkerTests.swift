@@ -125,7 +125,7 @@ extension OfflineTests {
     @Test("from the sidecar and from the raw microphones of a take: the same file, also after a pre-roll")
     func sameFile() throws {
       let graph = try OfflineGraph(
-        preset: "ring7", period: 256, options: ["--talkers", "--pre-roll", "3"], captures: 7)
+        preset: "ring7", period: 256, options: ["--talkers", "--pre-roll", "3", "--web", "0"], captures: 7)
       try graph.play(Self.speech())
       try #require(try isFound(graph))
       // Who was looked for only in a part of the pre-roll is told only in that.
@@ -141,11 +141,43 @@ extension OfflineTests {
       }
       let listed = try file()
       #expect(listed.contains(#/SPEAKER \S+ 1 0\.\d+ \d+\.\d+ <NA> <NA> talker_1 /#), "\(listed)")
+      let picture = try WebVisitor(graph).ask("GET", "/talkers/" + URL(filePath: path).lastPathComponent)
+      #expect(picture.status == 200 && picture.headers["content-type"] == "image/svg+xml", "\(picture)")
+      #expect(picture.body.contains("<svg"))
       let json = String(path.dropLast(3)) + "json"
       let text = try String(contentsOfFile: json, encoding: .utf8)
       try text.replacing(#/"talkers" ?: ?"[^"]*",?/#, with: "").write(
         toFile: json, atomically: true, encoding: .utf8)
       #expect(try file() == listed)
+    }
+
+    @Test(
+      "a seat that is set while it runs, also over OSC, is who a part names, and is refused during a take")
+    func seat() throws {
+      let graph = try OfflineGraph(
+        preset: "ring7", period: 256, options: ["--talkers", "--osc-port", "0"], captures: 7)
+      #expect(try graph.pinna("feed", "add", "who", "--part", "anna").status == 0)
+      try graph.play(Self.speech())
+      try #require(try isFound(graph))
+      func isHeard() throws -> Bool {
+        let levels = try graph.status()["levels"] as? [String: Any]
+        let feeds = levels?["feeds"] as? [[String: Any]] ?? []
+        return feeds.contains { ($0["peakDB"] as? Double ?? -150) > -100 }
+      }
+      #expect(try !isHeard())
+      let set = try graph.pinna("set", "--seat", "anna=60", "--seat", "ben=-60")
+      #expect(set.status == 0 && set.output.contains("seats: anna=60; ben=-60"), "\(set)")
+      #expect(try waitUntil(seconds: 60, every: 100) { try isHeard() })
+      #expect(try talkers(graph).first?["name"] as? String == "anna")
+      let sender = try graph.udpSender(feedback: "state")
+      sender.send("/pinna/set/seat", .string("cleo=60"))
+      #expect(
+        try waitUntil(seconds: 10) { try graph.status()["seats"] as? [String] == ["ben=-60", "cleo=60"] })
+      let path = try graph.startTake()
+      let refused = try graph.pinna("set", "--seat", "dan=0")
+      #expect(refused.status == 5 && refused.isOneSentence, "\(refused)")
+      let sidecar = try graph.stopTake(path)
+      #expect(sidecar.setup.seats == ["ben=-60", "cleo=60"])
     }
 
     @Test("an array that is too large is told, in one sentence and in the status")

@@ -206,6 +206,9 @@ extension OfflineTests {
       for name in names {
         let response = try visitor.another.ask("GET", "/takes/" + name)
         // A zero byte ends the name: it is the take of the folder itself.
+        if try visitor.another.ask("GET", "/talkers/" + name).status != 404 {
+          served.append("talkers of " + name)
+        }
         if response.status != 404, !(name == "own.wav%00" && response.body == "RIFF") { served.append(name) }
       }
       #expect(served == [])

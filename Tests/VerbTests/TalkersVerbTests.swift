@@ -160,6 +160,36 @@ import Testing
       outcome.status == 1 && outcome.isOneSentence && outcome.error.contains("which has 2"), "\(outcome)")
   }
 
+  @Test(
+    "--takes lists each take beside its own folder's, and skips what is there; one that fails is told, and others go on"
+  )
+  func batch() throws {
+    for stem in ["a/one", "b/one", "b/none"] {
+      try home.writeTake(stem, (0..<2).map { _ in [Float](repeating: 0.1, count: 9600) }, [9600])
+      if stem != "b/none" { try list(stem) }
+    }
+    unlink(home.path + "/b/none-microphones.wav")
+    let words = [
+      "talkers", "--takes", home.path + "/a", home.path + "/b", "--into", home.path + "/who", "--to", "rttm",
+    ]
+    func states(_ words: [String]) throws -> [String: String] {
+      let outcome = try home.pinna(words)
+      #expect(outcome.status == 7, "\(outcome)")
+      let lines = try outcome.output.split(separator: "\n").map {
+        try JSONSerialization.jsonObject(with: Data($0.utf8)) as! [String: Any]
+      }
+      return Dictionary(
+        uniqueKeysWithValues: lines.map {
+          (String(($0["take"] as! String).dropFirst(home.path.count + 1)), $0["state"] as! String)
+        })
+    }
+    #expect(try states(words) == ["a/one.json": "listed", "b/one.json": "listed", "b/none.json": "failed"])
+    #expect(home.contents("who/a") == ["one.rttm"] && home.contents("who/b") == ["one.rttm"])
+    #expect(try states(words) == ["a/one.json": "skipped", "b/one.json": "skipped", "b/none.json": "failed"])
+    let alone = try home.pinna(["talkers", "--takes", home.path + "/a"])
+    #expect(alone.status == 2 && alone.isOneSentence && alone.error.contains("--into"), "\(alone)")
+  }
+
   @Test("what does not belong together is refused")
   func usage() throws {
     for words in [

@@ -50,6 +50,9 @@ export class Takes {
     const button = add("button", "Play");
     button.setAttribute("aria-label", `Play ${take.name}`);
     button.addEventListener("click", () => this.play(take));
+    const who = add("button", "Talkers");
+    who.setAttribute("aria-label", `Show who spoke in ${take.name}`);
+    who.addEventListener("click", () => this.showTalkers(take, item, who));
     const edit = add("button", "Edit");
     edit.setAttribute("aria-label", `Edit the title and the markers of ${take.name}`);
     edit.setAttribute("aria-expanded", String(this.edited === take.name));
@@ -66,6 +69,25 @@ export class Takes {
       item.append(fields);
     }
     return item;
+  }
+
+  // Draws who spoke when, and from where, which may take a while to find.
+  async showTalkers(take, item, button) {
+    const image = new Image();
+    image.className = "talkers";
+    image.alt = `Who spoke when in ${take.name}, and from where`;
+    image.src = `/talkers/${encodeURIComponent(take.name)}`;
+    button.disabled = true;
+    element("takes-refusal").textContent = "";
+    try {
+      await image.decode();
+      item.querySelector(".talkers")?.remove();
+      item.append(image);
+    } catch {
+      // An image does not tell why.
+      await getJSON(image.src).catch((error) => { element("takes-refusal").textContent = error.message; });
+    }
+    button.disabled = false;
   }
 
   // A text of a take, which is sent when it has been changed.

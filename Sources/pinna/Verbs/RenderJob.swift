@@ -33,7 +33,7 @@ final class RenderJob {
   }
 
   /// Files in memory for the standard output and error of a child.
-  private final class Texts {
+  final class Texts {
     let output = pinna_memory_file()
     let error = pinna_memory_file()
 
@@ -44,6 +44,15 @@ final class RenderJob {
     static func content(_ file: Int32) -> [UInt8] {
       lseek(file, 0, SEEK_SET)
       return Descriptor.readAll(file, limit: 1 << 20) ?? []
+    }
+
+    /// What a verb said on standard error, without its progress.
+    var sentences: [String] {
+      let lines = String(decoding: Self.content(error), as: UTF8.self).split(separator: "\n").map {
+        String($0.hasPrefix("pinna: ") ? $0.dropFirst(7) : $0)
+      }
+      let isProgress = /.*: ([0-9]+ s so far|[0-9]+ %.*)|designing the filters of .*/
+      return lines.filter { $0.wholeMatch(of: isProgress) == nil }
     }
   }
 
@@ -75,11 +84,7 @@ final class RenderJob {
   func hasEnded() throws -> Bool {
     guard !isOver, !process.isRunning else { return isOver }
     let end = process.waitUntilExit()
-    let lines = String(decoding: Texts.content(texts.error), as: UTF8.self).split(separator: "\n").map {
-      String($0.hasPrefix("pinna: ") ? $0.dropFirst(7) : $0)
-    }
-    let isProgress = /.*: ([0-9]+ s so far|[0-9]+ %.*)|designing the filters of .*/
-    let sentences = lines.filter { $0.wholeMatch(of: isProgress) == nil }
+    let sentences = texts.sentences
     let document = try? JSONDecoder().decode(Document.self, from: Data(Texts.content(texts.output)))
     if end == .exit(0), let document {
       documents.append(document)

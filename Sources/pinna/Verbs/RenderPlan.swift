@@ -39,6 +39,15 @@ struct RenderPlan {
   ///     with several folders below the last part of that one's path.
   ///   - arguments: of `pinna render` of each take.
   init(_ folders: [String], into target: String, _ arguments: Arguments) throws(Failure) {
+    for (folder, place) in try Self.places(folders, into: target) {
+      takes += Self.takes(in: folder, to: place, arguments)
+    }
+  }
+
+  /// All folders in which takes may be, each with the folder of its outputs.
+  static func places(_ folders: [String], into target: String) throws(Failure) -> [(
+    folder: String, place: String
+  )] {
     var roots: [String] = []
     for typed in folders {
       let path = try OutputPath.withoutLinks(typed)
@@ -49,12 +58,9 @@ struct RenderPlan {
       if !roots.contains(path) { roots.append(path) }
     }
     var found: Set<String> = []
-    for (root, label) in zip(roots, Self.labels(roots)) {
-      for folder in Self.folders(in: root, without: target) {
-        let place = target + label + folder.dropFirst(root.count)
-        takes += Self.takes(in: folder, to: place, arguments).filter { found.insert($0.path).inserted }
-      }
-    }
+    return zip(roots, labels(roots)).flatMap { root, label in
+      self.folders(in: root, without: target).map { ($0, target + label + $0.dropFirst(root.count)) }
+    }.filter { found.insert($0.folder).inserted }
   }
 
   /// Where the takes of each folder go: "" for one, else as much of the end of its path as tells them apart.

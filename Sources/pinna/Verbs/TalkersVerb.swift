@@ -12,6 +12,7 @@ import Text
 extension Verb {
   static let talkers = Verb(
     name: "talkers", operands: ["[TAKE.wav]", "[OUT]"],
+    many: ("--takes", "--takes FOLDER [FOLDER …] --into DIR"),
     summary:
       "tell who speaks where, of up to four; or who spoke when and where in a take or a recording of microphones",
     options: [
@@ -24,9 +25,18 @@ extension Verb {
       Option(
         "--device", "DEVICE",
         "a device that the file is a recording of, by its microphones: its name, or its file"),
+      Option(
+        "--takes", "FOLDER",
+        "of all takes in this folder, in those within it and in further operands; what is there is skipped"),
+      Option("--into", "DIR", "takes: the folder of their files"),
+      Option("--jobs", "N", "takes: how many at a time (default: one per core)"),
       forceOption, nameOption, jsonOption,
     ]
   ) { arguments in
+    if arguments.has("--takes") { return try TalkersBatch(arguments).run() }
+    for option in ["--into", "--jobs"] where arguments.has(option) {
+      throw Failure(.usage, "\(option) needs --takes; add --takes FOLDER, or remove \(option)")
+    }
     guard let path = arguments.operands.first else { return try tellTalkers(arguments) }
     for option in ["--follow", "--name"] where arguments.has(option) {
       throw Failure(.usage, "\(option) is of a running Pinna, and \(path) a file; leave one out")
