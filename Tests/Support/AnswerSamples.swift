@@ -61,7 +61,7 @@ public enum AnswerSamples {
   public static let keptChange = #"""
     {"adaptation":0.5,"dataSource":"Front","follow":["look"],"frame":"0,90","gainDB":6,"highPassHz":40.5,"input":"pair","inputChannels":2,"inputOrientation":"portrait",\#
     "kept":"the session camera controls the route; this is set when it ends","layout":{"left":"right",\#
-    "right":"left","sides":{"left":"+x, microphone left","right":"-x, microphone right"}},"listening":"left","look":[60,0],"muted":true,"polarPattern":"stereo","preset":"pair","roll":30,"weak":"it is omnidirectional below 200 Hz","yaw":-15}
+    "right":"left","sides":{"left":"+x, microphone left","right":"-x, microphone right"}},"listening":"left","look":[60,0],"muted":true,"polarPattern":"stereo","preset":"pair","roll":30,"seats":["anna=40"],"weak":"it is omnidirectional below 200 Hz","yaw":-15}
     """#
   /// A change to a mono pattern.
   public static let monoChange = #"""

@@ -178,6 +178,7 @@ import pinna
       the session camera controls the route; this is set when it ends
       pair: Front, stereo at 60°; only the microphone left is heard, rolled by 30°, turned by -15°, following look, +6 dB, high-pass 40.5 Hz, adapting 0.5, in the frame 0,90, muted
       weak: it is omnidirectional below 200 Hz
+      seats: anna=40
       """
     #expect(kept.text == text)
     let mono: ChangeReport = try document(AnswerSamples.monoChange)

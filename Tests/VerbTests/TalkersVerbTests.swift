@@ -42,6 +42,11 @@ import Testing
     let again = try home.pinna(words)
     #expect(again.status == 1 && again.isOneSentence && again.error.contains("--force"))
     #expect(try home.pinna(words + ["--force"]).status == 0)
+    // A running Pinna tells nobody while a microphone is missing.
+    try edit { $0["fallbacks"] = [["frame": 9600, "without": ["left-end"]]] }
+    let told = try home.pinna(words + ["--force"])
+    #expect(
+      told.status == 0 && told.error.contains("left-end did not work in a part of this take"), "\(told)")
   }
 
   @Test("a take without talkers is searched in its microphones; one without both is refused in one sentence")

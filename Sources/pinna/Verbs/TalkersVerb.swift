@@ -1,5 +1,6 @@
 import Acoustics
 import Adaptation
+import ArrayCheck
 import AudioFiles
 import FoundationEssentials
 import Glibc
@@ -110,6 +111,11 @@ struct TalkerRecording {
   mutating func utterances(seats given: [Seat]) throws -> [Utterance] {
     let seats = try given.isEmpty ? Seat.list(sidecar?.setup.seats ?? []) : given
     if let sidecar, let listed = try sidecar.talkerList() {
+      let missing = Set((sidecar.fallbacks ?? []).flatMap(\.without)).sorted()
+      if !missing.isEmpty {
+        remarks.append(
+          "\(missing.joined(separator: ", ")) did not work in a part of this take, in which nobody is listed")
+      }
       return Utterance.list(listed, frames: sidecar.frames, sampleRate: sidecar.sampleRate, seats: seats)
     }
     guard device != nil || take != nil else {
@@ -123,7 +129,7 @@ struct TalkerRecording {
     var (talkers, frames, rate, inputs) = try search()
     let dead = inputs.dropFirst().reduce(inputs.first?.faults.dead ?? []) { $0.intersection($1.faults.dead) }
     if !dead.isEmpty { (talkers, frames, rate, _) = try search(without: dead) }
-    for remark in inputs.flatMap({ $0.remarks + $0.faults.sentences }) where !remarks.contains(remark) {
+    for remark in inputs.flatMap(\.remarks) where !remarks.contains(remark) {
       remarks.append(remark)
     }
     return Utterance.list(talkers, frames: frames, sampleRate: rate, seats: seats)
@@ -142,7 +148,7 @@ struct TalkerRecording {
   /// Finds them in the microphones.
   /// - Parameter dead: microphones that are left out.
   private func search(without dead: Set<String> = []) throws -> (
-    talkers: [Sidecar.Talker], frames: Int, rate: Int, inputs: [MicrophoneFile]
+    talkers: [Sidecar.Talker], frames: Int, rate: Int, inputs: [(faults: MicrophoneFaults, remarks: [String])]
   ) {
     let library = PresetLibrary.standard
     let setting = try take?.setting(in: library) { $0 } ?? given(in: library)
@@ -160,7 +166,7 @@ struct TalkerRecording {
     var search: TalkerSearch?
     let clock = take?.sidecar.engine.map { $0.frame - (sidecar?.preRollFrames ?? 0) } ?? 0
     var (talkers, end, rate): ([Sidecar.Talker], Int, Int) = ([], 0, 0)
-    var inputs: [MicrophoneFile] = []
+    var inputs: [(MicrophoneFaults, [String])] = []
     let alive = setting.device.microphones.indices.filter {
       !dead.contains(setting.device.microphones[$0].name)
     }
@@ -183,7 +189,7 @@ struct TalkerRecording {
           return (sidecar.map { $0.moved(talker) } ?? talker).listed
         }
       }
-      inputs.append(input)
+      inputs.append((input.faults, input.remarks + input.faults.sentences))
     }
     return (talkers, take?.sidecar.frames ?? end, rate, inputs)
   }
