@@ -17,6 +17,11 @@ public struct InvalidSamples: Sendable {
   @inlinable
   public static func isValid(_ sample: Float) -> Bool { sample.magnitude <= 1000 }
 
+  /// The sum of the squares of those that are valid.
+  public static func energy(_ samples: [Float]) -> Double {
+    samples.reduce(0) { $0 + (isValid($1) ? Double($1) * Double($1) : 0) }
+  }
+
   /// "front has 3 invalid samples (NaN, infinity or above +60 dBFS), first at 0.5 s"
   /// - Parameter seconds: to the first one.
   public static func sentence(about name: String, count: Int, seconds: Double) -> String {

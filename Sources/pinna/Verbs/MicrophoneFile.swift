@@ -62,9 +62,7 @@ final class MicrophoneFile {
       if isFirst { throw Self.empty(reader.path) }
       return nil
     }
-    for (c, channel) in channels.enumerated() {
-      energies[c] += channel.reduce(0) { $0 + (InvalidSamples.isValid($1) ? Double($1) * Double($1) : 0) }
-    }
+    for (c, channel) in channels.enumerated() { energies[c] += InvalidSamples.energy(channel) }
     let microphones = places.map { channels[$0] }
     faults.hear(microphones)
     if isFirst { doubt = ArrayCheck.doubt(about: microphones, of: device, sampleRate: reader.sampleRate) }

@@ -90,15 +90,16 @@ struct TalkersBatch {
         } catch { report(take, output, "failed", ["error": "\(error)"]) }
         continue
       }
-      for job in running where !job.process.isRunning {
+      running.removeAll { job in
+        guard !job.process.isRunning else { return false }
         let remarks = job.texts.sentences
         if job.process.waitUntilExit() == .exit(0) {
           report(job.take, job.output, "listed", ["remarks": remarks])
         } else {
           report(job.take, job.output, "failed", ["error": remarks.last ?? "pinna talkers ended early"])
         }
+        return true
       }
-      running.removeAll { !$0.process.isRunning }
       usleep(5000)
     }
     guard stops.count == 0 else {
