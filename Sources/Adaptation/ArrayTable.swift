@@ -162,8 +162,9 @@ package final class ArrayTable: @unchecked Sendable {
     UnsafePointer(responses.floats + (direction * grid.bins.count + bin) * microphones * 2)
   }
 
-  /// Whether all microphones are heard.
-  var isWhole: Bool { places.count == manifold.microphoneCount }
+  /// The number of the array's microphones, and whether all are heard.
+  var channels: Int { manifold.microphoneCount }
+  var isWhole: Bool { places.count == channels }
 
   /// What filters pass of sound from every fine direction: `[bin][output][fine direction]`.
   /// - Parameter weights: of all microphones.

@@ -54,7 +54,7 @@ package final class CorrectedFilters: @unchecked Sendable {
   }
 
   package convenience init(_ finder: DirectionFinder, taps: Int) {
-    self.init(finder.array.grid, microphones: finder.array.microphones, finder: finder, wind: nil, taps: taps)
+    self.init(finder.array.grid, microphones: finder.array.channels, finder: finder, wind: nil, taps: taps)
   }
 
   deinit {

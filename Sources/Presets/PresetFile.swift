@@ -76,24 +76,13 @@ public enum PresetFile {
 }
 
 extension PresetFile {
-  /// Says which part a preset asks for in vain: of an array in which nobody is found, or of somebody without a seat.
-  /// - Parameters:
-  ///   - reader: of the file that `preset` was read from.
-  ///   - most: microphones with which talkers are found.
-  public static func checkParts(_ reader: YAMLReader, of preset: Preset, on device: Device, most: Int)
-    throws(DescriptionError)
-  {
+  /// Says which part a preset asks for in vain: of somebody without a seat.
+  /// - Parameter reader: of the file that `preset` was read from.
+  public static func checkParts(_ reader: YAMLReader, of preset: Preset) throws(DescriptionError) {
     var groups = [try reader.entries()]
     for feed in try reader.value(of: "feeds")?.entries() ?? [] { groups.append(try feed.value.entries()) }
-    for (key, value) in groups.joined() where ["part", "room", "talkers"].contains(key.lowercased()) {
-      let text = try value.string()
-      guard text.lowercased() != "whole", text.decimal(unit: "dB") != 0 else { continue }
-      guard device.microphones.count <= most else {
-        throw value.failure(
-          "cannot be played: talkers are found with 2 to \(most) microphones, and \(device.name) has "
-            + "\(device.microphones.count); remove it")
-      }
-      guard key.lowercased() == "part", case .one(let name)? = try? FeedPart(word: text), Int(name) == nil,
+    for (key, value) in groups.joined() where key.lowercased() == "part" {
+      guard case .one(let name)? = try? FeedPart(word: try value.string()), Int(name) == nil,
         !preset.seats.contains(where: { $0.name == name })
       else { continue }
       throw value.failure(

@@ -1,5 +1,4 @@
 import Acoustics
-import Adaptation
 import Messages
 import Presets
 import Settings
@@ -68,7 +67,7 @@ extension Verb {
         let reader = try reader(name, in: library)
         let preset = try PresetFile.read(reader, device: library.device(named:))
         let device = try library.device(named: preset.device)
-        try PresetFile.checkParts(reader, of: preset, on: device, most: AdaptiveModel.mostMicrophones)
+        try PresetFile.checkParts(reader, of: preset)
         _ = try FeedFilters(of: preset, on: device, sampleRate: 48000)
         results.append(["name": preset.name, "device": preset.device, "fault": nil as String?])
         if !arguments.isJSON { Tool.say("\(preset.name.padded(20)) ok: \(preset.text)") }
