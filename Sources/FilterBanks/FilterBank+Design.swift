@@ -5,7 +5,6 @@ import HeadResponses
 import Manifolds
 import Numerics
 import Presets
-import Synchronization
 
 extension FilterBank {
   /// Shares of the steps in a design's progress.
@@ -47,36 +46,14 @@ extension FilterBank {
     let manifold = try lateManifold(for: device, step: step.within(manifoldShare))
     let grid = DesignGrid(
       sampleRate: sampleRate, parameters: device.design.grid, highestKnown: manifold.band.upperBound)
-    let filterCases = device.filterCases
-    let isStereo = filterCases.contains { $0.polarPattern == .stereo }
+    let isStereo = device.filterCases.contains { $0.polarPattern == .stereo }
     try step.reached(hrtfShare.lowerBound)
     let hrtf =
       isStereo ? try HRTF(path: device.hrtf ?? HRTF.defaultPath, parameters: device.design.head) : nil
-    let stereo: StereoDesign? =
-      if let hrtf {
-        try StereoDesign(
-          hrtf: hrtf, grid: grid, parameters: device.design,
-          step: step.within(hrtfShare.lowerBound + 0.01...hrtfShare.upperBound))
-      } else { nil }
-    let directions = isStereo ? device.design.stereo.directions : device.design.mono.directions
-    let isAmbisonics = device.dataSources.contains(where: \.offersAmbisonics)
-    let shared = try SharedManifold(
-      manifold, sphere: isAmbisonics ? AmbisonicsDesign.sphere : cubedSphere(directions),
-      frequencies: grid.frequencies, step: step.within(sharedShare))
-    let designer = CaseDesigner(device: device, manifold: shared, grid: grid, stereo: stereo, near: near)
-    let jobs = designer.jobs
-    let results = Mutex([FilterCoefficients?](repeating: nil, count: filterCases.count))
-    let steps = step.within(casesShare).divided(
-      by: jobs.map { Double($0.count { filterCases[$0].polarPattern != .omnidirectional }) })
-    for (job, step) in zip(jobs, steps) {
-      let designed = try designer.coefficients(of: job.map { filterCases[$0] }, step: step)
-      results.withLock { for (at, coefficients) in zip(job, designed) { $0[at] = coefficients } }
-      try step.reached(1)
-    }
     let bank = FilterBank(
       device: device.name, sampleRate: sampleRate, microphones: device.microphones.map(\.name),
       delayFrames: grid.delayFrames, tapCount: grid.tapCount,
-      cases: results.withLock { $0.compactMap { $0 } })
+      cases: try cases(of: device, manifold: manifold, grid: grid, hrtf: hrtf, near: near, step: step))
     // A pose is offered wherever the case without one is.
     let isTurned = device.dataSources.contains { $0.pose != .none }
     let offered =
@@ -86,6 +63,36 @@ extension FilterBank {
         device: device, manifold: manifold, hrtf: hrtf, step: step.within(feasibilityShare))
     try step.reached(1)
     return offered
+  }
+
+  /// The filters of all cases. What they share takes much memory, which is free afterwards.
+  private static func cases(
+    of device: Device, manifold: any ArrayManifold, grid: DesignGrid, hrtf: HRTF?, near: FilterBank?,
+    step: DesignStep
+  ) throws(DesignError) -> [FilterCoefficients] {
+    let filterCases = device.filterCases
+    let stereo: StereoDesign? =
+      if let hrtf {
+        try StereoDesign(
+          hrtf: hrtf, grid: grid, parameters: device.design,
+          step: step.within(hrtfShare.lowerBound + 0.01...hrtfShare.upperBound))
+      } else { nil }
+    let directions = hrtf != nil ? device.design.stereo.directions : device.design.mono.directions
+    let isAmbisonics = device.dataSources.contains(where: \.offersAmbisonics)
+    let shared = try SharedManifold(
+      manifold, sphere: isAmbisonics ? AmbisonicsDesign.sphere : cubedSphere(directions),
+      frequencies: grid.frequencies, step: step.within(sharedShare))
+    let designer = CaseDesigner(device: device, manifold: shared, grid: grid, stereo: stereo, near: near)
+    let jobs = designer.jobs
+    var results = [FilterCoefficients?](repeating: nil, count: filterCases.count)
+    let steps = step.within(casesShare).divided(
+      by: jobs.map { Double($0.count { filterCases[$0].polarPattern != .omnidirectional }) })
+    for (job, step) in zip(jobs, steps) {
+      let designed = try designer.coefficients(of: job.map { filterCases[$0] }, step: step)
+      for (at, coefficients) in zip(job, designed) { results[at] = coefficients }
+      try step.reached(1)
+    }
+    return results.compactMap(\.self)
   }
 
   /// The array manifold with the delays of the microphones; their gains and polarities are undone afterwards.

@@ -55,20 +55,20 @@ package struct AmbisonicsDesign {
   ) throws(DesignError) -> (taps: Taps<Float>, origin: Position) {
     let sphere = Self.sphere
     let frequencies = grid.frequencies
-    var responses = try manifold.responses(
+    let responses = try manifold.responses(
       from: sphere, frequencies: frequencies, step: step.within(0...0.2))
     let amplitudes = zip(manifold.amplitudes(of: sphere), Self.quadrature.weights).map {
       $0 * $1.squareRoot()
     }
-    responses.scale(directionsBy: amplitudes)
     func matching(_ order: Int) -> HarmonicMatching {
       HarmonicMatching(
         targets: SphericalHarmonicTargets(order: order, frame: frame, directions: sphere),
-        amplitudes: amplitudes)
+        importance: amplitudes.map { $0 * $0 })
     }
     return try responses.values.withUnsafeBufferPointer { buffer throws(DesignError) in
       let matches = try BinMatching.all(
-        buffer, microphones: manifold.microphoneCount, directions: sphere.count, step: step.within(0.2...0.3))
+        buffer, microphones: manifold.microphoneCount, directions: sphere.count, amplitudes: amplitudes,
+        step: step.within(0.2...0.3))
       let search = OriginSearch(
         matching(1), matches: matches, frequencies: frequencies, positions: manifold.positions,
         limits: .init(overHarmonic: Self.noiseLimits[0]))

@@ -2,8 +2,7 @@ import CLapack
 import Numerics
 import Synchronization
 
-/// Regularised least squares in one frequency bin: finds weights w for which Vᵀw approximates a target pattern. All
-/// directions have the same weight.
+/// Regularised least squares in one frequency bin: finds weights w for which Vᵀw approximates a target pattern.
 ///
 /// Shapes: `responses` V `[microphone][direction]`, targets `[output][direction]`, weights
 /// `[output][microphone]`. Threads may share it, because the responses are only read.
@@ -19,15 +18,27 @@ struct BinMatching: @unchecked Sendable {
   /// Energy of a microphone, averaged over microphones and directions; 1 in the free field.
   let meanEnergy: Double
 
-  init(responses: UnsafePointer<Complex>, microphones: Int, directions: Int) {
+  /// - Parameter amplitudes: square root of what each direction counts in the covariance, relative to the mean; nil if all
+  ///   count the same.
+  init(responses: UnsafePointer<Complex>, microphones: Int, directions: Int, amplitudes: [Double]? = nil) {
     self.responses = responses
     self.microphones = microphones
     self.directions = directions
     var matrix = [Complex](repeating: .zero, count: microphones * microphones)
-    // V·Vᴴ = R* in row-major order is R in column-major order, which HermitianEigen expects.
-    cblas_zherk(
-      CblasRowMajor, CblasUpper, CblasNoTrans, Int32(microphones), Int32(directions), 1 / Double(directions),
-      responses, Int32(directions), 0, &matrix, Int32(microphones))
+    func setMatrix(_ responses: UnsafePointer<Complex>) {
+      // V·Vᴴ = R* in row-major order is R in column-major order, which HermitianEigen expects.
+      cblas_zherk(
+        CblasRowMajor, CblasUpper, CblasNoTrans, Int32(microphones), Int32(directions),
+        1 / Double(directions), responses, Int32(directions), 0, &matrix, Int32(microphones))
+    }
+    if let amplitudes {
+      setMatrix(
+        (0..<microphones).flatMap { m in
+          amplitudes.indices.map { amplitudes[$0] * responses[m * directions + $0] }
+        })
+    } else {
+      setMatrix(responses)
+    }
     for m in 0..<microphones {
       for n in 0..<m { matrix[m * microphones + n] = matrix[n * microphones + m].conjugate }
     }
@@ -39,7 +50,8 @@ struct BinMatching: @unchecked Sendable {
   /// Creates one match per bin, on all cores.
   /// - Parameter responses: shape `[bin][microphone][direction]`. The buffer must outlive the result.
   static func all(
-    _ responses: UnsafeBufferPointer<Complex>, microphones: Int, directions: Int, step: DesignStep
+    _ responses: UnsafeBufferPointer<Complex>, microphones: Int, directions: Int,
+    amplitudes: [Double]? = nil, step: DesignStep
   ) throws(DesignError) -> [BinMatching] {
     let size = microphones * directions
     let count = responses.count / size
@@ -50,7 +62,9 @@ struct BinMatching: @unchecked Sendable {
     try DesignThreads.forEach(steps.count) { number throws(DesignError) in
       let bins = number * block..<min((number + 1) * block, count)
       let found = bins.map {
-        BinMatching(responses: base! + $0 * size, microphones: microphones, directions: directions)
+        BinMatching(
+          responses: base! + $0 * size, microphones: microphones, directions: directions,
+          amplitudes: amplitudes)
       }
       matches.withLock { matches in for (bin, match) in zip(bins, found) { matches[bin] = match } }
       try steps[number].reached(1)

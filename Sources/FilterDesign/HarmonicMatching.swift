@@ -4,13 +4,11 @@ import Numerics
 
 /// Least-squares match of the spherical harmonics in single bins, within a limit of noise.
 struct HarmonicMatching: Sendable {
-  /// The harmonics, times the square root of what each direction counts, relative to the mean. The bins' responses have
-  /// it, too.
+  /// The harmonics, times what each direction counts, relative to the mean. The bins' covariances have it, too.
   let targets: SphericalHarmonicTargets
 
-  /// - Parameter amplitudes: square root of what each direction counts.
-  init(targets: SphericalHarmonicTargets, amplitudes: [Double]) {
-    self.targets = targets.scaled(by: amplitudes)
+  init(targets: SphericalHarmonicTargets, importance: [Double]) {
+    self.targets = targets.scaled(by: importance)
   }
 
   /// The weights of one channel in one bin, as components along the covariance's eigenvectors.

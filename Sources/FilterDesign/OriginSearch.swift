@@ -54,12 +54,16 @@ struct OriginSearch: Sendable {
   /// The best origin, in metres in the device frame.
   func origin(step: DesignStep) throws(DesignError) -> Position {
     guard positions.count > 1, !bins.isEmpty else { return .zero }
+    let atCentre = try shortfalls([.zero], step: step)[0]
+    // As of most spheres: nothing can be so much better.
+    guard atCentre > Self.leastImprovement else { return .zero }
     let (low, high) = positions.reduce((Position.zero, Position.zero)) {
       (pointwiseMin($0.0, $1), pointwiseMax($0.1, $1))
     }
     let centroid = positions.reduce(.zero, +) / Double(positions.count)
     let candidates = [.zero, centroid] + Self.grid(low, high)
-    let shortfalls = try self.shortfalls(candidates, step: step.within(0...0.7))
+    let shortfalls =
+      [atCentre] + (try self.shortfalls(Array(candidates.dropFirst()), step: step.within(0...0.7)))
     let first = shortfalls.indices.min { shortfalls[$0] < shortfalls[$1] }!
     var (best, least) = (candidates[first], shortfalls[first])
     var length = (high - low).max() / Double(2 * Self.steps)
@@ -77,7 +81,7 @@ struct OriginSearch: Sendable {
         length /= 2
       }
     }
-    return least < shortfalls[0] - Self.leastImprovement ? best : .zero
+    return least < atCentre - Self.leastImprovement ? best : .zero
   }
 
   /// Points in the box from `low` to `high`.

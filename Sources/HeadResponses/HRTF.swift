@@ -82,28 +82,28 @@ package struct HRTF: Sendable {
   /// - Returns: shape `[frequency][ear][direction]`, left ear first, relative to the free field at the head's centre.
   ///   Sign convention e^(+jωt): the ear nearer to the source has the greater phase.
   package func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
-    var grid = ResponseGrid(frequencies: frequencies.count, channels: 2, directions: directions.count)
     let synthesis = realSphericalHarmonics(order: parameters.order, at: directions)
     let leads = ears.flatMap { ear in directions.map { $0.dot(ear) / speedOfSound } }
     let blocks = coefficients(at: frequencies)
-    grid.values.withUnsafeMutableBufferPointer { buffer in
-      nonisolated(unsafe) let values = buffer
+    return ResponseGrid(frequencies: frequencies.count, channels: 2, directions: directions.count) { values in
+      nonisolated(unsafe) let values = values
       DesignThreads.forEach(blocks.count) { index in
         let block = blocks[index]
-        let (range, columns) = (block.frequencies, 4 * block.frequencies.count)
-        let result = product(
-          synthesis, block.values, rows: directions.count, inner: harmonics, columns: columns)
+        let range = block.frequencies
+        // `[ear][frequency](real, imaginary)[direction]`
+        let result = transposedProduct(
+          synthesis, block.values, rows: directions.count, inner: harmonics, columns: 4 * range.count)
         var phasors = Phasors(delays: leads)
         result.withUnsafeBufferPointer { result in
           for (i, f) in range.enumerated() {
             phasors.advance(to: frequencies[f])
             phasors.values.withUnsafeBufferPointer { phasors in
               for ear in 0..<2 {
-                let row = values.baseAddress! + (f * 2 + ear) * directions.count
+                let row = values + (f * 2 + ear) * directions.count
                 let lead = phasors.baseAddress! + ear * directions.count
-                for d in 0..<directions.count {
-                  let at = d * columns + 2 * (ear * range.count + i)
-                  row[d] = Complex(result[at], result[at + 1]) * lead[d]
+                let real = result.baseAddress! + 2 * (ear * range.count + i) * directions.count
+                for d in directions.indices {
+                  row[d] = Complex(real[d], real[directions.count + d]) * lead[d]
                 }
               }
             }
@@ -111,7 +111,6 @@ package struct HRTF: Sendable {
         }
       }
     }
-    return grid
   }
 
   /// The interpolation's coefficients at `frequencies`, on all cores: of the aligned responses, and those of the last

@@ -21,6 +21,9 @@ package protocol ArrayManifold: Sendable {
   /// Radius of the rigid sphere around the origin on which all microphones lie, in metres; nil if they do not.
   var sphereRadius: Double? { get }
 
+  /// Whether directions that are mirror images cost less together.
+  var sharesMirrorImages: Bool { get }
+
   /// Steering vectors for plane waves.
   /// - Parameters:
   ///   - directions: unit vectors towards the sources, in the device frame.
@@ -45,6 +48,7 @@ extension ArrayManifold {
   package func knows(horizonAround up: SIMD3<Double>) -> Bool { true }
   package var remarks: [String] { [] }
   package var sphereRadius: Double? { nil }
+  package var sharesMirrorImages: Bool { false }
 
   /// The square root of what each direction counts, relative to the mean: factors of responses and targets in least
   /// squares.
@@ -78,31 +82,32 @@ extension ArrayManifold {
       try step.check()
       return responses(directions)
     }
-    var grid = ResponseGrid(
-      frequencies: frequencies, channels: microphoneCount, directions: directions.count)
-    for first in stride(from: 0, to: directions.count, by: Self.block) {
-      try step.reached(Double(first) / Double(directions.count))
-      let block = Array(directions[first..<min(first + Self.block, directions.count)])
-      grid.replace(directions: first..<first + block.count, with: responses(block))
+    return try ResponseGrid(
+      frequencies: frequencies, channels: microphoneCount, directions: directions.count
+    ) { values throws(DesignError) in
+      for first in stride(from: 0, to: directions.count, by: Self.block) {
+        try step.reached(Double(first) / Double(directions.count))
+        let block = Array(directions[first..<min(first + Self.block, directions.count)])
+        responses(block).write(to: values, directions: first..<first + block.count, of: directions.count)
+      }
     }
-    return grid
   }
 }
 
 extension ResponseGrid {
-  /// Replaces the directions of these indices with those of `part`, which has the same frequencies and channels.
-  mutating func replace(directions order: some Collection<Int>, with part: ResponseGrid) {
+  /// Writes these responses to the directions of these indices in the values of a grid of the same frequencies and
+  /// channels, which has `count` directions.
+  func write(to values: UnsafeMutablePointer<Complex>, directions order: some Collection<Int>, of count: Int)
+  {
     let order = Array(order)
     let isRun = zip(order, order.dropFirst()).allSatisfy { $1 == $0 + 1 }
-    values.withUnsafeMutableBufferPointer { values in
-      part.values.withUnsafeBufferPointer { part in
-        for row in 0..<frequencies * channels {
-          let (to, from) = (values.baseAddress! + row * directions, part.baseAddress! + row * order.count)
-          if isRun {
-            (to + order[0]).update(from: from, count: order.count)
-          } else {
-            for (i, direction) in order.enumerated() { to[direction] = from[i] }
-          }
+    self.values.withUnsafeBufferPointer { own in
+      for row in 0..<frequencies * channels {
+        let (to, from) = (values + row * count, own.baseAddress! + row * order.count)
+        if isRun {
+          (to + order[0]).update(from: from, count: order.count)
+        } else {
+          for (i, direction) in order.enumerated() { to[direction] = from[i] }
         }
       }
     }

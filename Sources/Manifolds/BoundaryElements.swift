@@ -22,17 +22,27 @@ package struct BoundaryElements: Sendable {
   private let integrals: PanelIntegrals
   /// CHIEF points are used from this fraction of the first interior resonance.
   private let resonanceMargin: Double
+  /// In hertz.
+  private let spacing: Double
+  /// How many frequencies are best asked for together: few enough for 8 MB of integrals each.
+  let together: Int
 
-  /// - Parameter microphones: at least one.
+  /// - Parameters:
+  ///   - microphones: at least one.
+  ///   - spacing: distance between frequencies that are asked for together, in hertz.
   init(
-    mesh: BoxMesh, microphones: [Position], resonanceMargin: Double, step: DesignStep
+    mesh: BoxMesh, microphones: [Position], resonanceMargin: Double, spacing: Double, step: DesignStep
   ) throws(DesignError) {
     self.mesh = mesh
     self.resonanceMargin = resonanceMargin
     self.microphones = microphones
+    self.spacing = spacing
     integrals = try PanelIntegrals(
-      mesh: mesh, points: Self.points(of: mesh) + microphones, step: step)
+      mesh: mesh, points: Self.points(of: mesh) + microphones, spacing: Self.wavenumber(spacing), step: step)
+    together = max(1, min(4, (32 << 20) / (integrals.entries * MemoryLayout<Complex>.stride)))
   }
+
+  private static func wavenumber(_ frequency: Double) -> Double { 2 * .pi * frequency / speedOfSound }
 
   /// Points at which the incident wave is evaluated: panel centres, then interior (CHIEF) points.
   static func points(of mesh: BoxMesh) -> [Position] { mesh.panels.map(\.centre) + mesh.interior }
@@ -44,41 +54,66 @@ package struct BoundaryElements: Sendable {
 
   /// Weights that give the pressure at each microphone from the incident wave: p = 2 p_in + Σ weight × (component of
   /// the incident wave in a parity sector, at a point).
-  /// - Parameter frequency: in hertz.
-  /// - Returns: `[sector][microphone][point]`, or nil if LAPACK cannot solve the system.
-  package func weights(frequency: Double, step: DesignStep) throws(DesignError) -> [Complex]? {
+  /// - Parameters:
+  ///   - frequencies: in hertz, ascending, `spacing` apart; `together` at most.
+  ///   - memory: for intermediate results; as it is after another call, which saves the time of new memory, or empty.
+  /// - Returns: of each frequency `[sector][microphone][point]`, or nil if LAPACK cannot solve the system.
+  func weights(
+    frequencies: [Double], memory: inout [Complex], step: DesignStep
+  ) throws(DesignError) -> [[Complex]?] {
+    if memory.isEmpty {
+      memory = [Complex](unsafeUninitializedCapacity: together * integrals.entries) { _, size in
+        size = together * integrals.entries
+      }
+    }
+    let most = frequencies.map(pointCount).max()!
+    let steps = step.within(0.1...1).divided(by: frequencies.map { _ in 1 })
+    return try memory.withUnsafeMutableBufferPointer { memory throws(DesignError) in
+      let planes = frequencies.indices.map { memory.baseAddress! + $0 * integrals.entries }
+      try integrals.write(
+        first: Self.wavenumber(frequencies[0]), without: most..<mesh.panels.count + mesh.interior.count,
+        to: planes, step: step)
+      var result: [[Complex]?] = []
+      for (number, frequency) in frequencies.enumerated() {
+        result.append(
+          try weights(planes[number], rows: pointCount(frequency: frequency), step: steps[number]))
+      }
+      return result
+    }
+  }
+
+  /// The weights of one frequency.
+  /// - Parameters:
+  ///   - kernels: its integrals, which are overwritten.
+  ///   - rows: the number of points.
+  private func weights(
+    _ kernels: UnsafeMutablePointer<Complex>, rows: Int, step: DesignStep
+  ) throws(DesignError) -> [Complex]? {
     let unknowns = mesh.panels.count
-    let rows = pointCount(frequency: frequency)
     let count = microphones.count
     let plane = integrals.plane
     let firstMicrophone = (unknowns + mesh.interior.count) * unknowns
     var result: [Complex] = []
     result.reserveCapacity(Parity.count * count * rows)
-    let kernels = UnsafeMutablePointer<Complex>.allocate(capacity: integrals.entries)
-    defer { kernels.deallocate() }
-    try integrals.write(
-      wavenumber: 2 * .pi * frequency / speedOfSound, without: rows..<unknowns + mesh.interior.count,
-      to: kernels, step: step)
     Parity.sectors(kernels, plane: plane)
     for sector in 0..<Parity.count {
-      try step.reached(0.2 + 0.8 * Double(sector) / Double(Parity.count))
-      // The equations are stored row by row, so a column-major solver sees the transposed matrix.
+      try step.reached(Double(sector) / Double(Parity.count))
+      // The equations, with the opposite sign, are stored row by row, so a column-major solver sees the transposed matrix.
       let matrix = kernels + sector * plane
       var right = [Complex](repeating: .zero, count: count * rows)
       for m in 0..<count {
-        for j in 0..<unknowns { right[m * rows + j] = 2 * matrix[firstMicrophone + m * unknowns + j] }
+        for j in 0..<unknowns { right[m * rows + j] = -2 * matrix[firstMicrophone + m * unknowns + j] }
       }
       // A microphone on a plane of symmetry hears nothing of odd sectors.
       guard right.contains(where: { $0 != .zero }) else {
         result += right
         continue
       }
-      for i in 0..<rows * unknowns { matrix[i] = -1 * matrix[i] }
-      for i in 0..<unknowns { matrix[i * unknowns + i].real += 0.5 }
+      for i in 0..<unknowns { matrix[i * unknowns + i].real -= 0.5 }
       let status = right.withUnsafeMutableBytes {
         Self.solve(matrix, unknowns: unknowns, rows: rows, OpaquePointer($0.baseAddress!), count: count)
       }
-      guard status == 0 else { return nil }
+      guard status == 0, right.allSatisfy({ $0.squaredMagnitude.isFinite }) else { return nil }
       result += right
     }
     return result
@@ -94,7 +129,7 @@ package struct BoundaryElements: Sendable {
     let (n, r, m) = (Int32(unknowns), Int32(rows), Int32(count))
     if rows == unknowns {
       var pivots = [Int32](repeating: 0, count: unknowns)
-      return LAPACKE_zgesv(LAPACK_COL_MAJOR, n, m, OpaquePointer(matrix), n, &pivots, right, n)
+      return LAPACKE_zgesv_work(LAPACK_COL_MAJOR, n, m, OpaquePointer(matrix), n, &pivots, right, n)
     }
     // A x = b with the transposed matrix A = (B C): x = (z − Z y, y), where B z = b, B Z = C and (1 + Zᴴ Z) y = Zᴴ z. It takes
     // half the time of an LQ factorisation of A. Next to an interior resonance B is singular: digits are lost with Z.
@@ -107,7 +142,7 @@ package struct BoundaryElements: Sendable {
     }
     var pivots = [Int32](repeating: 0, count: unknowns)
     let status = solved.withUnsafeMutableBytes {
-      LAPACKE_zgesv(
+      LAPACKE_zgesv_work(
         LAPACK_COL_MAJOR, n, Int32(extra + count), OpaquePointer(matrix), n, &pivots,
         OpaquePointer($0.baseAddress!), n)
     }

@@ -22,6 +22,7 @@ package struct BoxManifold: ArrayManifold {
 
   /// Up to the highest frequency that the mesh carries.
   package let band: ClosedRange<Double>
+  package var sharesMirrorImages: Bool { true }
 
   private let points: BoxPoints
   /// Weights for each solved frequency as a real matrix: rows (real, imaginary) for each microphone, columns
@@ -67,15 +68,23 @@ package struct BoxManifold: ArrayManifold {
       return
     }
     let solver = try BoundaryElements(
-      mesh: mesh, microphones: surface, resonanceMargin: parameters.resonanceMargin,
+      mesh: mesh, microphones: surface, resonanceMargin: parameters.resonanceMargin, spacing: width,
       step: step.within(0...0.05))
     let results = Mutex([[Double]?](repeating: nil, count: count))
-    let steps = step.within(0.05...1).divided(by: [Double](repeating: 1, count: count))
-    try DesignThreads.forEach(count) { i throws(DesignError) in
-      let weights = try solver.weights(frequency: Double(i + 1) * width, step: steps[i]).map {
-        Self.realRows($0, microphones: surface.count)
+    // What threads that have solved some frequencies leave to the next.
+    let memories = Mutex([[Complex]]())
+    let firsts = Array(stride(from: 0, to: count, by: solver.together))
+    let steps = step.within(0.05...1).divided(by: firsts.map { _ in 1 })
+    try DesignThreads.forEach(firsts.count) { i throws(DesignError) in
+      let some = firsts[i]..<min(firsts[i] + solver.together, count)
+      var memory = memories.withLock { $0.popLast() ?? [] }
+      let weights = try solver.weights(
+        frequencies: some.map { Double($0 + 1) * width }, memory: &memory, step: steps[i]
+      ).map { $0.map { Self.realRows($0, microphones: surface.count) } }
+      memories.withLock { [memory] in $0.append(memory) }
+      results.withLock { results in
+        for (number, weights) in zip(some, weights) { results[number] = weights }
       }
-      results.withLock { $0[i] = weights }
       try steps[i].reached(1)
     }
     let rows = results.withLock { $0.compactMap { $0 } }
@@ -116,19 +125,25 @@ package struct BoxManifold: ArrayManifold {
   ) throws(DesignError) -> ResponseGrid {
     let matrix = interpolationMatrix(frequencies)
     let octants = BoxOctants(directions)
-    var grid = ResponseGrid(
-      frequencies: frequencies.count, channels: positions.count, directions: directions.count)
-    var done = 0
-    for images in octants.blocks {
-      try step.reached(Double(done) / Double(directions.count))
-      let indices = images.flatMap { $0.map(\.direction) }
-      grid.replace(
-        directions: indices,
-        with: responses(
-          from: indices.map { directions[$0] }, of: images, frequencies: frequencies, matrix: matrix))
-      done += indices.count
+    if let images = octants.blocks.first, octants.blocks.count == 1,
+      images.joined().map(\.direction) == Array(directions.indices)
+    {
+      try step.check()
+      return responses(from: directions, of: images, frequencies: frequencies, matrix: matrix)
     }
-    return grid
+    return try ResponseGrid(
+      frequencies: frequencies.count, channels: positions.count, directions: directions.count
+    ) { values throws(DesignError) in
+      var done = 0
+      for images in octants.blocks {
+        try step.reached(Double(done) / Double(directions.count))
+        let indices = images.flatMap { $0.map(\.direction) }
+        responses(
+          from: indices.map { directions[$0] }, of: images, frequencies: frequencies, matrix: matrix
+        ).write(to: values, directions: indices, of: directions.count)
+        done += indices.count
+      }
+    }
   }
 
   /// Interpolates to `frequencies`; that of the last ones is kept.
@@ -149,27 +164,35 @@ package struct BoxManifold: ArrayManifold {
     matrix: [Double]
   ) -> ResponseGrid {
     let solved = solvedResponses(from: directions, of: images)
-    let columns = positions.count * directions.count
-    let product = product(
-      matrix, solved, rows: 2 * frequencies.count, inner: 2 * (interpolation.count + 1), columns: columns)
+    let (columns, inner) = (positions.count * directions.count, 2 * (interpolation.count + 1))
+    var product = [Double](repeating: 0, count: 2 * min(Self.block, frequencies.count) * columns)
     var leads = Phasors(
       delays: positions.flatMap { position in directions.map { $0.dot(position) / speedOfSound } })
     return ResponseGrid(
       frequencies: frequencies.count, channels: positions.count, directions: directions.count
     ) { values in
-      product.withUnsafeBufferPointer { product in
-        for (f, frequency) in frequencies.enumerated() {
-          leads.advance(to: frequency)
-          leads.values.withUnsafeBufferPointer { leads in
-            let real = product.baseAddress! + 2 * f * columns
-            let imaginary = real + columns
-            let row = values + f * columns
-            for i in 0..<columns { row[i] = Complex(real[i], imaginary[i]) * leads[i] }
+      for first in stride(from: 0, to: frequencies.count, by: Self.block) {
+        let count = min(Self.block, frequencies.count - first)
+        matrix.withUnsafeBufferPointer {
+          multiply(
+            $0.baseAddress! + 2 * first * inner, solved, rows: 2 * count, inner: inner, columns: columns,
+            into: &product)
+        }
+        product.withUnsafeBufferPointer { product in
+          for f in 0..<count {
+            leads.advance(to: frequencies[first + f])
+            leads.values.withUnsafeBufferPointer { leads in
+              let (real, row) = (product.baseAddress! + 2 * f * columns, values + (first + f) * columns)
+              for i in 0..<columns { row[i] = Complex(real[i], real[columns + i]) * leads[i] }
+            }
           }
         }
       }
     }
   }
+
+  /// Frequencies at a time: few enough for the processor's cache.
+  private static let block = 32
 
   /// Responses at 0 Hz and the solved frequencies, relative to the free field at each microphone. Real parts come
   /// first, then imaginary parts: shape `[2 × frequency][microphone][direction]`.
@@ -192,6 +215,7 @@ package struct BoxManifold: ArrayManifold {
     let (rows, width) = (2 * positions.count, images.count)
     // `[sector][microphone, (real, imaginary)][octant's direction]`
     var sums = [Double](repeating: 0, count: Parity.count * rows * width)
+    let signs = Parity.signs
     for (f, weights) in weights.enumerated() {
       waves.advance()
       lags.advance(to: Double(f + 1) * interpolation.width)
@@ -216,7 +240,7 @@ package struct BoxManifold: ArrayManifold {
                   for sector in 0..<Parity.count {
                     let at = (sector * rows + 2 * m) * width + octant
                     let part = Complex(sums[at], sums[at + width])
-                    sum += Parity.signs[8 * image.signs + sector] * part
+                    sum += signs[8 * image.signs + sector] * part
                   }
                   let value = Complex(2, 0) + sum * lags.values[m * directions.count + d]
                   let at = (f + 1) * columns + m * directions.count + d

@@ -154,26 +154,27 @@ package struct MeasuredManifold: ArrayManifold {
     let blocks = cache.coefficients(frequencies, coefficients(at:))
     let synthesis = basis.values(at: directions)
     let leads = positions.flatMap { position in directions.map { $0.dot(position) / speedOfSound } }
-    var grid = ResponseGrid(
-      frequencies: frequencies.count, channels: positions.count, directions: directions.count)
-    grid.values.withUnsafeMutableBufferPointer { buffer in
-      nonisolated(unsafe) let values = buffer
+    return ResponseGrid(
+      frequencies: frequencies.count, channels: positions.count, directions: directions.count
+    ) { values in
+      nonisolated(unsafe) let values = values
       DesignThreads.forEach(blocks.count) { index in
         let block = blocks[index]
-        let columns = 2 * positions.count * block.frequencies.count
-        let sums = product(
-          synthesis, block.values, rows: directions.count, inner: basis.count, columns: columns)
+        // `[microphone][frequency](real, imaginary)[direction]`
+        let sums = transposedProduct(
+          synthesis, block.values, rows: directions.count, inner: basis.count,
+          columns: 2 * positions.count * block.frequencies.count)
         var phasors = Phasors(delays: leads)
         sums.withUnsafeBufferPointer { sums in
           for (i, f) in block.frequencies.enumerated() {
             phasors.advance(to: frequencies[f])
             phasors.values.withUnsafeBufferPointer { phasors in
               for m in positions.indices {
-                let row = values.baseAddress! + (f * positions.count + m) * directions.count
+                let row = values + (f * positions.count + m) * directions.count
                 let lead = phasors.baseAddress! + m * directions.count
+                let real = sums.baseAddress! + 2 * (m * block.frequencies.count + i) * directions.count
                 for d in directions.indices {
-                  let at = d * columns + 2 * (m * block.frequencies.count + i)
-                  row[d] = Complex(sums[at], sums[at + 1]) * lead[d]
+                  row[d] = Complex(real[d], real[directions.count + d]) * lead[d]
                 }
               }
             }
@@ -181,7 +182,6 @@ package struct MeasuredManifold: ArrayManifold {
         }
       }
     }
-    return grid
   }
 
   /// Coefficients of the aligned responses.
@@ -216,7 +216,8 @@ package struct MeasuredManifold: ArrayManifold {
         let lead = towards.dot(position) / speedOfSound
         let first = (direction * positions.count + microphone) * clamped.count
         for f in clamped.indices {
-          var value = gain * (spectra[first + f] * Complex(phase: -2 * .pi * clamped[f] * lead))
+          let (cosine, sine) = Turns.cosineAndSine(SIMD2(repeating: -2 * .pi * clamped[f] * lead))
+          var value = gain * (spectra[first + f] * Complex(cosine[0], sine[0]))
           if frequencies[f] < lowest {
             // A microphone with inverted polarity has a phase near π, which must stay there down to 0 Hz.
             let sign = value.real < 0 ? -1.0 : 1

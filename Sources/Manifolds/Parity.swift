@@ -21,16 +21,19 @@ enum Parity {
   /// Transforms eight planes of values from images to sectors in place: Σ sign(sector, image) × plane. This is a
   /// Walsh–Hadamard transform.
   static func sectors(_ values: UnsafeMutablePointer<Complex>, plane: Int) {
-    for step in [1, 2, 4] {
-      for low in 0..<count where low & step == 0 {
-        let a = values + low * plane
-        let b = values + (low + step) * plane
-        for i in 0..<plane {
-          let (x, y) = (a[i], b[i])
-          a[i] = x + y
-          b[i] = x - y
-        }
+    for i in 0..<plane {
+      let at = values + i
+      func sums(_ first: Int) -> (Complex, Complex, Complex, Complex) {
+        let (a, b) = (at[first * plane], at[(first + 1) * plane])
+        let (c, d) = (at[(first + 2) * plane], at[(first + 3) * plane])
+        let (e, f, g, h) = (a + b, a - b, c + d, c - d)
+        return (e + g, f + h, e - g, f - h)
       }
+      let (low, high) = (sums(0), sums(4))
+      (at[0], at[4 * plane]) = (low.0 + high.0, low.0 - high.0)
+      (at[plane], at[5 * plane]) = (low.1 + high.1, low.1 - high.1)
+      (at[2 * plane], at[6 * plane]) = (low.2 + high.2, low.2 - high.2)
+      (at[3 * plane], at[7 * plane]) = (low.3 + high.3, low.3 - high.3)
     }
   }
 }

@@ -55,20 +55,30 @@ package struct RigidSphereManifold: ArrayManifold {
     let (points, orders) = (positions.count * directions.count, modes.orders)
     // Matrix product: [2 × frequency + (real, imaginary)][order] times [order][microphone, direction].
     let polynomials = legendre(orders: orders, directions: directions)
-    let product = product(
-      modes.values, polynomials, rows: 2 * frequencies.count, inner: orders, columns: points)
+    var product = [Double](repeating: 0, count: 2 * min(Self.block, frequencies.count) * points)
     return ResponseGrid(
       frequencies: frequencies.count, channels: positions.count, directions: directions.count
     ) { values in
-      product.withUnsafeBufferPointer { product in
-        for f in 0..<frequencies.count {
-          for i in 0..<points {
-            values[f * points + i] = Complex(product[2 * f * points + i], product[(2 * f + 1) * points + i])
+      for first in stride(from: 0, to: frequencies.count, by: Self.block) {
+        let count = min(Self.block, frequencies.count - first)
+        modes.values.withUnsafeBufferPointer {
+          multiply(
+            $0.baseAddress! + 2 * first * orders, polynomials, rows: 2 * count, inner: orders,
+            columns: points,
+            into: &product)
+        }
+        product.withUnsafeBufferPointer { product in
+          for f in 0..<count {
+            let (real, row) = (product.baseAddress! + 2 * f * points, values + (first + f) * points)
+            for i in 0..<points { row[i] = Complex(real[i], real[points + i]) }
           }
         }
       }
     }
   }
+
+  /// Frequencies at a time: few enough for the processor's cache.
+  private static let block = 16
 
   /// Mode strengths jⁿ (2n+1) (−j) / ((ka)² hₙ'(ka)) for n = 0 ..< orders; zero if hₙ' overflows.
   /// - Parameter size: ka.

@@ -1,6 +1,5 @@
 import Acoustics
 import Numerics
-import Synchronization
 
 /// An array manifold that computes the responses from a sphere of directions once, for all cases of a design: where the
 /// requested directions are that sphere in another order, as for a listener whose head is turned by right angles, the
@@ -31,23 +30,25 @@ package struct SharedManifold: ArrayManifold {
     self.frequencies = frequencies
     indices = [SIMD3<Int>: Int](
       sphere.enumerated().map { (Self.key($0.element), $0.offset) }, uniquingKeysWith: { first, _ in first })
-    // Mirror images beside one another, because boxes share work between them.
-    let order = sphere.indices.sorted {
-      let (a, b) = (Self.key(abs(sphere[$0])), Self.key(abs(sphere[$1])))
-      return (a.x, a.y, a.z) < (b.x, b.y, b.z)
-    }
+    let keys = base.sharesMirrorImages ? sphere.map { Self.key(abs($0)) } : []
+    let order =
+      keys.isEmpty
+      ? Array(sphere.indices)
+      : sphere.indices.sorted { (keys[$0].x, keys[$0].y, keys[$0].z) < (keys[$1].x, keys[$1].y, keys[$1].z) }
     let count = (sphere.count + Self.block - 1) / Self.block
     let steps = step.divided(by: [Double](repeating: 1, count: count))
-    let grid = Mutex(
-      ResponseGrid(frequencies: frequencies.count, channels: base.microphoneCount, directions: sphere.count))
-    try DesignThreads.forEach(count) { i throws(DesignError) in
-      let part = Array(order[i * Self.block..<min((i + 1) * Self.block, sphere.count)])
-      let responses = try base.responses(
-        from: part.map { sphere[$0] }, frequencies: frequencies, step: steps[i])
-      grid.withLock { $0.replace(directions: part, with: responses) }
-      try steps[i].reached(1)
+    responses = try ResponseGrid(
+      frequencies: frequencies.count, channels: base.microphoneCount, directions: sphere.count
+    ) { values throws(DesignError) in
+      // Each core writes the directions of its own parts.
+      nonisolated(unsafe) let values = values
+      try DesignThreads.forEach(count) { i throws(DesignError) in
+        let part = Array(order[i * Self.block..<min((i + 1) * Self.block, sphere.count)])
+        try base.responses(from: part.map { sphere[$0] }, frequencies: frequencies, step: steps[i])
+          .write(to: values, directions: part, of: sphere.count)
+        try steps[i].reached(1)
+      }
     }
-    responses = grid.withLock { $0 }
   }
 
   /// Directions that a core computes at a time.

@@ -14,6 +14,7 @@ package struct SubsetManifold: ArrayManifold {
 
   package var positions: [Position] { subset.map { base.positions[$0] } }
   package var band: ClosedRange<Double> { base.band }
+  package var sharesMirrorImages: Bool { base.sharesMirrorImages }
   package func importance(of directions: [SIMD3<Double>]) -> [Double]? { base.importance(of: directions) }
   package var remarks: [String] { base.remarks }
   package func knows(horizonAround up: SIMD3<Double>) -> Bool { base.knows(horizonAround: up) }

@@ -15,16 +15,20 @@
   }
 
   /// A grid that `write` fills: `frequencies` × `channels` × `directions` values.
-  package init(
-    frequencies: Int, channels: Int, directions: Int, write: (UnsafeMutablePointer<Complex>) -> Void
-  ) {
+  package init<Failure: Error>(
+    frequencies: Int, channels: Int, directions: Int,
+    write: (UnsafeMutablePointer<Complex>) throws(Failure) -> Void
+  ) throws(Failure) {
     self.frequencies = frequencies
     self.channels = channels
     self.directions = directions
+    var failure: Failure?
     values = [Complex](unsafeUninitializedCapacity: frequencies * channels * directions) { values, size in
       size = frequencies * channels * directions
-      if let values = values.baseAddress { write(values) }
+      guard let values = values.baseAddress else { return }
+      do throws(Failure) { try write(values) } catch { failure = error }
     }
+    if let failure { throw failure }
   }
 
   @inlinable package subscript(frequency: Int, channel: Int, direction: Int) -> Complex {
