@@ -15,7 +15,6 @@ final class MicrophoneFile {
   /// Energy of each channel so far.
   private var energies: [Double]
   private var doubt: String?
-  private(set) var faults: MicrophoneFaults
   private let progress = WorkProgress.step("rendering")
 
   /// - Parameter remedy: what to do if there is no such file, an imperative clause.
@@ -41,7 +40,6 @@ final class MicrophoneFile {
     guard reader.frames != 0 else { throw Self.empty(path) }
     self.device = device
     self.places = places
-    faults = MicrophoneFaults(device, sampleRate: reader.sampleRate)
     energies = [Double](repeating: 0, count: reader.channels)
   }
 
@@ -64,7 +62,6 @@ final class MicrophoneFile {
     }
     for (c, channel) in channels.enumerated() { energies[c] += InvalidSamples.energy(channel) }
     let microphones = places.map { channels[$0] }
-    faults.hear(microphones)
     if isFirst { doubt = ArrayCheck.doubt(about: microphones, of: device, sampleRate: reader.sampleRate) }
     if let frames = reader.frames { progress(Double(reader.position) / Double(max(1, frames))) }
     return microphones

@@ -174,6 +174,7 @@ struct TalkerRecording {
       let input = try MicrophoneFile(
         file, of: setting.device, "bring that file of the take back")
       rate = input.reader.sampleRate
+      var faults = MicrophoneFaults(setting.device, sampleRate: rate)
       let own =
         try search
         ?? TalkerSearch(
@@ -181,6 +182,7 @@ struct TalkerRecording {
       search = own
       end = start
       while let part = try input.next() {
+        faults.hear(part)
         let block = take?.gaps.removed(from: part, start: end) ?? part
         end += part[0].count
         guard !block[0].isEmpty else { continue }
@@ -189,7 +191,7 @@ struct TalkerRecording {
           return (sidecar.map { $0.moved(talker) } ?? talker).listed
         }
       }
-      inputs.append((input.faults, input.remarks + input.faults.sentences))
+      inputs.append((faults, input.remarks + faults.sentences))
     }
     return (talkers, take?.sidecar.frames ?? end, rate, inputs)
   }
