@@ -59,11 +59,11 @@ public final class AdaptiveModel: Sendable {
   /// - Returns: nil if stereo is to follow directions, and nothing else is wanted, but the filters leave microphones out.
   public func target(
     _ feed: FeedSetting, whole: FilterSet, delayFrames: Int, places: [String: Direction] = [:]
-  ) throws -> AdaptiveStereo.Target? {
+  ) throws -> AdaptiveFilters.Target? {
     let selection = feed.selection
     let source = try device.dataSource(named: selection.dataSource)
     let frame = device.frame(of: source, selection.inputOrientation).turned(by: selection.pose)
-    var target = AdaptiveStereo.Target(base: feed.base(of: whole), whole: whole)
+    var target = AdaptiveFilters.Target(base: feed.base(of: whole), whole: whole)
     if let directions {
       (target.array, target.up, target.hasHeight) = (
         directions.array, frame.up.vector, device.hasHeight(along: frame.up)

@@ -68,13 +68,13 @@ package final class CorrectedFilters: @unchecked Sendable {
   /// Corrects these linear filters of a feed from now on.
   /// - Parameter ears: of the finder's array.
   package func use(_ ears: EarTable, feed: Int = 0) {
-    var target = AdaptiveStereo.Target(base: ears.base)
+    var target = AdaptiveFilters.Target(base: ears.base)
     (target.ears, target.array) = (ears, ears.array)
     use(target, feed: feed)
   }
 
   /// - Parameter target: with tables of the finder's array, and of the wind's.
-  func use(_ target: AdaptiveStereo.Target, feed: Int) {
+  func use(_ target: AdaptiveFilters.Target, feed: Int) {
     precondition(target.whole.taps == taps && target.whole.microphones == microphones)
     let new = FollowedFeed(target, bins: grid.bins.count)
     if let old = feeds[feed] { new.continueFrom(old) }

@@ -49,7 +49,7 @@ package final class FollowedFeed: @unchecked Sendable {
   /// - Parameters:
   ///   - target: of the whole, with its tables.
   ///   - bins: of the corrections.
-  init(_ target: AdaptiveStereo.Target, bins: Int) {
+  init(_ target: AdaptiveFilters.Target, bins: Int) {
     (base, whole, weights, ears, wind, part, passed) = (
       target.base, target.whole, target.weights, target.ears, target.wind, target.part, target.passed
     )

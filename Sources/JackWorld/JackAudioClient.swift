@@ -74,6 +74,7 @@ final class JackAudioClient: AudioClient {
       used.engine.feedLevels(firstOutput: $0.firstOutput, outputs: $0.outputs)
     }
     readings.adaptation = used.adaptation?.text
+    readings.adaptationLoad = used.adaptation?.load
     readings.wind = used.adaptation?.windText(names)
     readings.talkers = used.adaptation?.talkers
     readings.talkersText = used.adaptation?.talkersText

@@ -41,7 +41,7 @@ final class LiveAdaptation: Sendable {
     var number = 0
   }
 
-  private let adaptive: AdaptiveStereo
+  private let adaptive: AdaptiveFilters
   private let sampleRate: Int
   private let delayFrames: Int
   /// Makes models and tables, one after another. The newest wins.
@@ -49,10 +49,12 @@ final class LiveAdaptation: Sendable {
   private let wanted = Locked(Wanted())
   private let model = Locked<AdaptiveModel?>(nil)
   /// What each feed followed last, with the selection that its tables are for.
-  private let last = Locked<[Int: (play: Play, target: AdaptiveStereo.Target)]>([:])
+  private let last = Locked<[Int: (play: Play, target: AdaptiveFilters.Target)]>([:])
   private let progress = Locked(Progress.ready)
   private let isRunning = Atomic<Bool>(false)
   private let hasEnded = Atomic<Bool>(false)
+  /// Processor time of the worker in the last second, in thousandths of a core.
+  private let thousandths = Atomic<Int>(0)
 
   private enum Progress {
     case ready, preparing
@@ -65,7 +67,7 @@ final class LiveAdaptation: Sendable {
 
   /// - Returns: nil if the engine cannot adapt, or no thread can be started.
   init?(_ engine: Engine, delayFrames: Int) {
-    guard let adaptive = AdaptiveStereo(engine), let maker = try? Worker("pinna tables") else { return nil }
+    guard let adaptive = AdaptiveFilters(engine), let maker = try? Worker("pinna tables") else { return nil }
     self.adaptive = adaptive
     self.maker = maker
     sampleRate = Int(engine.sampleRate)
@@ -96,7 +98,7 @@ final class LiveAdaptation: Sendable {
       return $0
     }
     let plays = new.followed
-    var known: [Int: AdaptiveStereo.Target] = [:]
+    var known: [Int: AdaptiveFilters.Target] = [:]
     for (feed, play) in plays { known[feed] = self.known(play, feed, new.findsDirections) }
     if known.count == plays.count { return settle(new.number, known, .ready) }
     progress.withLock { $0 = .preparing }
@@ -104,10 +106,10 @@ final class LiveAdaptation: Sendable {
       let number = new.number
       guard number == wanted.withLock({ $0.number }), !hasEnded.load(ordering: .relaxed) else { return }
       do {
-        var targets: [Int: AdaptiveStereo.Target] = [:]
+        var targets: [Int: AdaptiveFilters.Target] = [:]
         var obstacle: String?
         for (feed, play) in plays {
-          let target: AdaptiveStereo.Target?
+          let target: AdaptiveFilters.Target?
           do {
             target = try self.known(play, feed, new.findsDirections) ?? make(play, new.findsDirections)
           } catch let fault as Unsupported {
@@ -130,7 +132,7 @@ final class LiveAdaptation: Sendable {
   /// Makes the tables of what a feed plays.
   ///
   /// Thread: that of `maker`.
-  private func make(_ play: Play, _ findsDirections: Bool) throws -> AdaptiveStereo.Target? {
+  private func make(_ play: Play, _ findsDirections: Bool) throws -> AdaptiveFilters.Target? {
     let present = model.withLock { $0 }
     let model =
       if let present, present.device == play.device, present.findsDirections || !findsDirections {
@@ -144,7 +146,7 @@ final class LiveAdaptation: Sendable {
   }
 
   /// Lets `targets` be followed, unless something newer was asked for meanwhile.
-  private func settle(_ number: Int, _ targets: [Int: AdaptiveStereo.Target], _ new: Progress) {
+  private func settle(_ number: Int, _ targets: [Int: AdaptiveFilters.Target], _ new: Progress) {
     wanted.withLock {
       guard number == $0.number else { return }
       adaptive.follow(targets)
@@ -153,7 +155,7 @@ final class LiveAdaptation: Sendable {
   }
 
   /// The tables that were made last for a feed, if they serve: gain and strength change often, and tables take a moment.
-  private func known(_ play: Play, _ feed: Int, _ findsDirections: Bool) -> AdaptiveStereo.Target? {
+  private func known(_ play: Play, _ feed: Int, _ findsDirections: Bool) -> AdaptiveFilters.Target? {
     guard let last = last.withLock({ $0[feed] }), last.play.whole === play.whole,
       last.play.places == play.places,
       last.target.array != nil || !findsDirections, last.play.feed.sharesTables(with: play.feed)
@@ -200,6 +202,12 @@ final class LiveAdaptation: Sendable {
       + String(format: "; %.0f dB taken out", removed + 0)
   }
 
+  /// What following the sound takes, in percent of a core; nil if nothing follows it.
+  var load: Double? {
+    let follows = wanted.withLock { !$0.followed.isEmpty } && isRunning.load(ordering: .relaxed)
+    return follows ? Double(thousandths.load(ordering: .relaxed)) / 10 : nil
+  }
+
   var talkers: [TrackedTalker]? { adaptive.talkers }
 
   func listTalkers(from frame: Int?) { adaptive.listTalkers(from: frame) }
@@ -229,8 +237,15 @@ final class LiveAdaptation: Sendable {
     do {
       try BackgroundThread.start("pinna adapt") { [weak self] in
         Self.raisePriority()
+        var (start, used) = (ContinuousClock.now, processorTime())
         while let live = self, !live.hasEnded.load(ordering: .relaxed) {
           live.adaptive.work()
+          let elapsed = ContinuousClock.now - start
+          if elapsed > .seconds(1) {
+            let now = processorTime()
+            live.thousandths.store(Int((now - used) / elapsed * 1000), ordering: .relaxed)
+            (start, used) = (start + elapsed, now)
+          }
           usleep(Self.interval)
         }
       }
@@ -250,7 +265,14 @@ final class LiveAdaptation: Sendable {
   }
 }
 
-extension AdaptiveStereo.State {
+/// Of the calling thread.
+private func processorTime() -> Duration {
+  var time = timespec()
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+  return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+}
+
+extension AdaptiveFilters.State {
   fileprivate var text: String? {
     switch self {
     case .off: nil

@@ -167,6 +167,8 @@ package struct StatusFields: Codable, Sendable {
   package var inputChannels = 0
   /// What becomes of adaptation now: "adapting", or why the linear filters play. Nil for not at all.
   package var adaptationText: String?
+  /// What it takes to follow the sound, for filters and talkers, in percent of a core; nil if nothing does.
+  package var adaptationLoad: Double?
   /// The wind that there is and what is taken out, or why none is; nil for not at all.
   package var windText: String?
   /// Who has been heard in the last seconds; nil while nobody looks for talkers.

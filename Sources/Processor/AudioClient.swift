@@ -251,6 +251,8 @@ package struct Readings: Sendable {
   package var mutedMicrophones: [String] = []
   /// What becomes of stereo that follows the sound; nil if nothing was asked for.
   package var adaptation: String?
+  /// What it takes to follow the sound, in percent of a core; nil if nothing does.
+  package var adaptationLoad: Double?
   /// The wind that there is and what is taken out; nil if nothing was asked for.
   package var wind: String?
   /// Who has been heard in the last seconds, in the device frame; nil while nobody looks for talkers.

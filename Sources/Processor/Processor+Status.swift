@@ -54,6 +54,7 @@ extension Processor {
     report.layout = setting.layout
     report.inputChannels = setting.main.selection.polarPattern.outputs
     report.adaptationText = readings.adaptation
+    report.adaptationLoad = readings.adaptationLoad
     report.windText = readings.wind
     report.talkers = talkerReports(readings)
     report.talkersText = talkersText(readings)

@@ -116,7 +116,7 @@ extension FilterSets {
     write: (_ outputs: [[[Float]]]) throws -> Void
   ) throws {
     let engine = makeEngine(instructionSet: instructionSet, adapts: model != nil)
-    let adaptive = AdaptiveStereo(engine)
+    let adaptive = AdaptiveFilters(engine)
     let forming = engine.formingFrames(period: period)
     var states = feeds.map { feed in
       var choice = onDemand
@@ -132,8 +132,8 @@ extension FilterSets {
     func base(_ n: Int) throws -> FilterSet { states[n].play.base(of: try filters(n)) }
     var numbers: [Int] = []
     /// What feeds follow the sound with from now on, by their numbers in the engine.
-    func targets() throws -> [Int: AdaptiveStereo.Target] {
-      var targets: [Int: AdaptiveStereo.Target] = [:]
+    func targets() throws -> [Int: AdaptiveFilters.Target] {
+      var targets: [Int: AdaptiveFilters.Target] = [:]
       for (n, number) in numbers.enumerated() where states[n].play.followsSound {
         var played = states[n].play
         played.selection = states[n].choice.played(played.selection)

@@ -253,16 +253,16 @@ import Testing
       [Self.direction(60)], sines: 100, seconds: 4, noise: &noise)
     // Invalid samples for two seconds.
     for n in stride(from: 24_000, to: 100_000, by: 100) { sound[2][n] = .nan }
-    func run(_ adapts: Bool) throws -> (OfflineRun, AdaptiveStereo?, [AdaptiveStereo.State]) {
+    func run(_ adapts: Bool) throws -> (OfflineRun, AdaptiveFilters?, [AdaptiveFilters.State]) {
       let engine = Self.sets.makeEngine(adapts: adapts)
       engine.start(with: Self.base)
-      let adaptive = AdaptiveStereo(engine)
+      let adaptive = AdaptiveFilters(engine)
       let target = try Self.model.target(
         FeedSetting(Self.selection, adaptation: 1), whole: Self.base, delayFrames: Self.delay)
       adaptive?.start(target.map { [0: $0] } ?? [:])
       var run = OfflineRun(engine, microphones: sound)
       if let adaptive { run.afterPeriod = adaptive.work }
-      var states: [AdaptiveStereo.State] = []
+      var states: [AdaptiveFilters.State] = []
       for second in 1...4 {
         run.run(wholePeriodsTo: second * 48_000 - 24_000, period: 128)
         if let adaptive { states.append(adaptive.state) }

@@ -184,7 +184,7 @@ import Testing
         adapts: true)
       let filters = FilterSet(outputs: 2, microphones: speech.count, taps: 64)
       engine.start(with: filters)
-      let adaptive = try #require(AdaptiveStereo(engine))
+      let adaptive = try #require(AdaptiveFilters(engine))
       let feed = FeedSetting(
         Selection(dataSource: "Front", polarPattern: .stereo, inputOrientation: .portrait))
       let target = try AdaptiveModel(Self.device, sampleRate: Self.rate).target(

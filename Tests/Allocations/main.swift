@@ -120,7 +120,7 @@ let adapting = Engine(
   microphones: device.microphones.count, taps: 256, sampleRate: 48_000, instructionSet: set, adapts: true)
 adapting.start(with: base)
 adapting.prepare(period: 64)
-let adaptive = AdaptiveStereo(adapting)!
+let adaptive = AdaptiveFilters(adapting)!
 adaptive.start([0: target!])
 var worker = 0
 for n in 0..<3000 {

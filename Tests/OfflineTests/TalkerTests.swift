@@ -55,6 +55,7 @@ extension OfflineTests {
       try #require(try isFound(graph))
       #expect(try graph.status()["adaptationText"] == nil)
       let text = try graph.pinna("status").output
+      #expect(text.contains(#/, following the sound \d+\.\d % of a core/#), "\(text)")
       #expect(text.contains(#/talkers: \d+ at 6[0-4]° \(-\d\d dB\)/#), "\(text)")
       let sender = try graph.udpSender(feedback: "levels")
       let start = ContinuousClock.now

@@ -2,7 +2,7 @@
 public enum AnswerSamples {
   /// A status in which no key is absent.
   public static let everything = #"""
-    {"abandonedClients":2,"adaptation":0.5,"adaptationText":"adapting","calibrated":"2026-11-23","calibratedFrom":"file","change":{"device":"phone5","preset":"phone5","progress":0.25},"clippedSamples":4,\#
+    {"abandonedClients":2,"adaptation":0.5,"adaptationLoad":7.5,"adaptationText":"adapting","calibrated":"2026-11-23","calibratedFrom":"file","change":{"device":"phone5","preset":"phone5","progress":0.25},"clippedSamples":4,\#
     "closingTakes":["/takes/c.flac"],"connections":[{"peers":["a:1","b:2"],"port":"left"}],\#
     "controller":"camera","dataSource":"Front","designing":[60,0],"device":"pair",\#
     "droppedPackets":6,"dspLoad":12.25,"fallback":{"missing":[{"fault":"invalid","name":"right"}],\#

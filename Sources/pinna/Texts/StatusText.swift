@@ -133,6 +133,7 @@ extension StatusFields {
     "\("microphone".counted(microphones)) at \(sampleRate) Hz, period \(period), "
       + "latency \("frame".counted(latencyFrames)), \("xrun".counted(xruns)), "
       + String(format: "load %.1f %%", dspLoad)
+      + (adaptationLoad.map { String(format: ", following the sound %.1f %% of a core", $0) } ?? "")
   }
 
   /// Nil while the server runs.

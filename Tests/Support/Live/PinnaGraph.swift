@@ -96,7 +96,7 @@ extension PinnaGraph {
     var status = try status()
     // The connections are those of the last look at the graph, up to 45 ms ago.
     for key in [
-      "levels", "dspLoad", "xruns", "droppedPackets", "warnings", "silence", "connections",
+      "levels", "dspLoad", "adaptationLoad", "xruns", "droppedPackets", "warnings", "silence", "connections",
       "preparedFallbacks",
     ] { status[key] = nil }
     for (part, counter) in [("take", "frames"), ("take", "secondsLeft"), ("playback", "framesPlayed")] {

@@ -8,7 +8,7 @@ import Threads
 ///
 /// It plays the linear filters alone, and says why, while something forbids it to follow: see `State`. It gets there and
 /// back smoothly.
-public final class AdaptiveStereo: @unchecked Sendable {
+public final class AdaptiveFilters: @unchecked Sendable {
   // Unchecked: only the worker uses `spectra` and what follows it.
 
   /// What a feed follows the sound with.
