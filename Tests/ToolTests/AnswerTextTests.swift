@@ -15,7 +15,7 @@ import pinna
     let text = """
       recording, but nothing is written to disk any more; pair: Front, stereo at -30.5°, 10° up; only the microphone left is heard, following roll (-2°) and yaw (12°), -3.5 dB, high-pass 80 Hz, adapting 0.5, without wind 0.5, talkers alone, in the frame 30,60, room -12 dB, talkers -3 dB, muted
       weak: it is omnidirectional below 200 Hz
-      2 microphones at 48000 Hz, period 64, latency 64 frames, 1 xrun, load 12.2 %
+      2 microphones at 48000 Hz, period 64, latency 64 frames, 1 xrun, load 12.2 %, following the sound 7.5 % of a core
       the JACK server runs no periods: nothing is heard or recorded until it does
       other programs removed Pinna from the graph 2 times; libjack keeps some memory of each until Pinna ends
       nothing is heard: the outputs are muted; pinna set --mute off
