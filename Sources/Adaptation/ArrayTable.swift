@@ -166,11 +166,10 @@ package final class ArrayTable: @unchecked Sendable {
   var channels: Int { manifold.microphoneCount }
   var isWhole: Bool { places.count == channels }
 
-  /// What filters pass of sound from every fine direction: `[bin][output][fine direction]`.
+  /// Calls `write` with what filters pass of sound from every fine direction: bin, output, direction, value.
   /// - Parameter weights: of all microphones.
-  func passed(by weights: Weights) -> ResponseGrid {
+  func passed(by weights: Weights, _ write: (Int, Int, Int, Complex) -> Void) {
     let (bins, outputs, microphones) = (grid.bins.count, weights.outputs, weights.microphones)
-    var result = ResponseGrid(frequencies: bins, channels: outputs, directions: fineDirections.count)
     func add(_ count: Int, _ first: Int, _ response: (Int, Int, Int) -> Complex) {
       for bin in 0..<bins {
         let weights = weights[bin]
@@ -178,7 +177,7 @@ package final class ArrayTable: @unchecked Sendable {
           for d in 0..<count {
             var sum = Complex.zero
             for m in 0..<microphones { sum += weights[output * microphones + m] * response(bin, m, d) }
-            result[bin, output, first + d] = sum
+            write(bin, output, first + d, sum)
           }
         }
       }
@@ -193,7 +192,6 @@ package final class ArrayTable: @unchecked Sendable {
         add(part.directions, first) { part[$0, $1, $2] }
       }
     }
-    return result
   }
 
   deinit {

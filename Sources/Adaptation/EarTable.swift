@@ -34,7 +34,8 @@ package final class EarTable: @unchecked Sendable {
       frequencies: grid.frequencies
     ).weights
     let bins = grid.bins.count
-    let linear = array.passed(by: weights)
+    var linear = ResponseGrid(frequencies: bins, channels: 2, directions: count)
+    array.passed(by: weights) { linear[$0, $1, $2] = $3 }
     let tone = Self.tone(of: linear, relativeTo: target)
     errors = AlignedMemory(count: bins * count * 4)
     self.weights = MicrophoneVectors(count: bins * 2)

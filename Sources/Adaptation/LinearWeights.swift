@@ -52,15 +52,11 @@ package final class PassedSound: Sendable {
         (0..<weights.outputs * weights.microphones).map { Complex(Double(w[2 * $0]), Double(w[2 * $0 + 1])) }
       }
     }
-    let passed = array.passed(by: all)
-    var values: [Float] = []
-    values.reserveCapacity(passed.values.count * 2)
-    for d in 0..<passed.directions {
-      for bin in 0..<bins {
-        for output in 0..<outputs {
-          values += [Float(passed[bin, output, d].real), Float(passed[bin, output, d].imaginary)]
-        }
-      }
+    let (bins, outputs) = (bins, outputs)
+    var values = [Float](repeating: 0, count: array.fineDirections.count * bins * outputs * 2)
+    array.passed(by: all) { bin, output, direction, value in
+      let at = ((direction * bins + bin) * outputs + output) * 2
+      (values[at], values[at + 1]) = (Float(value.real), Float(value.imaginary))
     }
     self.values = values
   }

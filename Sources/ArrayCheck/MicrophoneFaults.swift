@@ -12,6 +12,8 @@ public struct MicrophoneFaults {
   private var energies: [Double]
   private var silence: [(frames: Int, first: Int)]
   private var clipping: [(frames: Int, first: Int)]
+  /// The frame until which each is muted, because it sent invalid samples.
+  private var mutedUntil: [Int]
 
   /// Seconds of silence that are told; the parts of the time from which a silent microphone, and one that clips, is left out;
   /// and the level beside the median of all, in decibels, below which one is.
@@ -24,6 +26,7 @@ public struct MicrophoneFaults {
     energies = device.microphones.map { _ in 0 }
     silence = device.microphones.map { _ in (0, 0) }
     clipping = silence
+    mutedUntil = device.microphones.map { _ in 0 }
   }
 
   /// - Parameter block: the next frames, `[microphone][frame]`
@@ -38,7 +41,10 @@ public struct MicrophoneFaults {
     let areMostSilent = 2 * own.count { $0 == 0 } > own.count
     for m in block.indices {
       energies[m] += own[m]
-      if own[m] == 0, !areMostSilent { silence[m] = noted(silence[m], block[m].count) }
+      if !block[m].allSatisfy(InvalidSamples.isValid) { mutedUntil[m] = frames + block[m].count + Int(rate) }
+      if frames < mutedUntil[m] || own[m] == 0 && !areMostSilent {
+        silence[m] = noted(silence[m], block[m].count)
+      }
       if ChannelHealth(block[m]).isClipped { clipping[m] = noted(clipping[m], block[m].count) }
     }
     frames += block[0].count

@@ -22,9 +22,9 @@ public struct Seat: Hashable, Sendable {
     }
     guard let sign = word.lastIndex(of: "=") else { throw failure("has no =") }
     let name = String(word[..<sign]).trimmed()
-    guard !name.isEmpty, name.count <= Self.nameLimit,
+    guard !name.isEmpty, name.utf8.count <= Self.nameLimit,
       name.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control && $0 != ";" })
-    else { throw failure("has no usable name: 1 to \(Self.nameLimit) characters, no semicolon") }
+    else { throw failure("has no usable name: 1 to \(Self.nameLimit) bytes of UTF-8, no semicolon") }
     // A part of that name is something else.
     guard name.decimal == nil, !FeedPart.words.contains(name.lowercased()) else {
       throw failure("has a name that means something else: a number, whole, talkers, or room")

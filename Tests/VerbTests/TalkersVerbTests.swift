@@ -132,6 +132,11 @@ import Testing
       let lines = outcome.error.split(separator: "\n").filter { $0.contains(words) }
       #expect(lines.count == 1 && lines[0].contains("without it"), "\(outcome)")
     }
+    // Invalid samples now and then mute it all the time.
+    var often = clip
+    for n in stride(from: 0, to: often.channels[2].count, by: 9600) { often.channels[2][n] = .nan }
+    let rest = try talkers(often)
+    #expect(rest.output.contains("talker 1") && rest.error.contains("found without it"), "\(rest)")
     var clipped = clip
     clipped.channels[4] = clip.channels[4].map { max(-0.06, min(0.06, 4 * $0)) }
     let outcome = try talkers(clipped)
@@ -164,6 +169,11 @@ import Testing
     let outcome = try home.pinna(["render", file, home.path + "/no.wav", "--part", "3"])
     #expect(
       outcome.status == 1 && outcome.isOneSentence && outcome.error.contains("which has 2"), "\(outcome)")
+    let stranger = try home.pinna(["render", file, home.path + "/no.wav", "--part", "ther"])
+    #expect(
+      stranger.status == 1 && stranger.isOneSentence && stranger.error.contains("did you mean there?"),
+      "\(stranger)")
+    #expect(home.contents("").contains("no.wav") == false)
   }
 
   @Test(
@@ -192,6 +202,14 @@ import Testing
     #expect(try states(words) == ["a/one.json": "listed", "b/one.json": "listed", "b/none.json": "failed"])
     #expect(home.contents("who/a") == ["one.rttm"] && home.contents("who/b") == ["one.rttm"])
     #expect(try states(words) == ["a/one.json": "skipped", "b/one.json": "skipped", "b/none.json": "failed"])
+    // Neither a file nor the take itself is a place for a list.
+    for (into, format, reason) in [
+      ("take.json", "rttm", "Not a directory"), ("a", "json", "is no list of talkers"),
+    ] {
+      let outcome = try home.pinna(
+        ["talkers", "--takes", home.path + "/a", "--into", home.path + "/" + into, "--to", format])
+      #expect(outcome.status == 7 && outcome.output.contains(reason), "\(outcome)")
+    }
     let alone = try home.pinna(["talkers", "--takes", home.path + "/a"])
     #expect(alone.status == 2 && alone.isOneSentence && alone.error.contains("--into"), "\(alone)")
   }

@@ -38,6 +38,21 @@ struct OutputFolder {
     } catch { throw failure(error) }
   }
 
+  /// Makes a folder and those around it where they are missing.
+  static func make(_ path: String) throws(Failure) {
+    var (end, problem) = (path.startIndex, Int32(0))
+    while end < path.endIndex, problem == 0 {
+      end = path[path.index(after: end)...].firstIndex(of: "/") ?? path.endIndex
+      if mkdir(String(path[..<end]), 0o777) != 0, errno != EEXIST { problem = errno }
+    }
+    if problem == 0, access(path + "/", W_OK) != 0 { problem = errno }
+    guard problem == 0 else {
+      throw Failure(
+        .failed,
+        "cannot write into the folder \(path): \(String(cString: strerror(problem))); give another with --into")
+    }
+  }
+
   /// A new name, of a folder on the same disk.
   private var scratch: String { (exists ? path + "/" : path) + ".\(UUID().uuidString).part" }
 

@@ -59,13 +59,7 @@ struct RenderBatch {
   private func makeFolders() throws {
     let folders = Set(
       plan.takes.flatMap(\.pieces).map { String($0.output.prefix(upTo: $0.output.lastIndex(of: "/")!)) })
-    for folder in folders.sorted() {
-      do {
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      } catch {
-        throw Failure(.failed, "cannot create the folder \(folder): \(String(cString: strerror(errno)))")
-      }
-    }
+    for folder in folders.sorted() { try OutputFolder.make(folder) }
   }
 
   // MARK: Printing

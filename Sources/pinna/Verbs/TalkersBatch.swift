@@ -75,13 +75,17 @@ struct TalkersBatch {
           report(take, output, "failed", ["error": obstacle])
           continue
         }
-        guard replaces || access(output, F_OK) != 0 else {
-          report(take, output, "skipped")
-          continue
-        }
         do {
-          try FileManager.default.createDirectory(
-            atPath: String(output[..<output.lastIndex(of: "/")!]), withIntermediateDirectories: true)
+          // Its own sidecar and folders are no lists.
+          guard output != take, access(output + "/", F_OK) != 0 else {
+            throw Failure(
+              .failed, "\(output) is no list of talkers; give another folder with --into, or move it away")
+          }
+          guard replaces || access(output, F_OK) != 0 else {
+            report(take, output, "skipped")
+            continue
+          }
+          try OutputFolder.make(String(output[..<output.lastIndex(of: "/")!]))
           let texts = RenderJob.Texts()
           let process = try ChildProcess(
             program, ["talkers"] + words + (replaces ? ["--force"] : []) + [take, output],
