@@ -131,6 +131,7 @@ package final class FollowedFeed: @unchecked Sendable {
     let (strength, room) = (Float(windStrength), Float(roomGain))
     var (before, after): (Float, Float) = (1e-30, 1e-30)
     for bin in wind.table.bins {
+      let strength = strength * wind.shares[bin]
       let rows = cleaned.floats + bin * size
       weights.with(bin: bin) { linear in
         for n in 0..<size { scratch[n] = linear[n] }

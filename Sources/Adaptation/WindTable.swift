@@ -69,12 +69,23 @@ package final class WindReference: Sendable {
   let kept: [Float]
   /// Of how many outputs, the first ones.
   let outputs: Int
+  /// Of each bin, the part of the correction that is applied: where ears tell directions by phase, stereo keeps its image, and
+  /// its wind.
+  let shares: [Float]
+
+  /// The frequencies in hertz up to which stereo changes as a whole, and not at all.
+  private static let (whole, highest) = (710.0, 850.0)
 
   /// - Parameters:
   ///   - axis: of a pattern, as a unit vector of the device frame; nil for diffuse sound.
   ///   - outputs: the number of outputs whose loudness counts.
   package init(_ table: WindTable, axis: SIMD3<Double>?, outputs: Int) {
     (self.table, self.outputs) = (table, outputs)
+    let width = Double(table.grid.sampleRate) / Double(table.grid.length)
+    shares = table.bins.map {
+      outputs == 2
+        ? Float(max(0, min(1, (Self.highest - Double($0) * width) / (Self.highest - Self.whole)))) : 1
+    }
     kept =
       axis.map { axis in
         table.responses(from: axis).flatMap {
