@@ -73,7 +73,7 @@ struct TalkerPlot {
       horizontal: .linear(
         isLong ? "Time in minutes" : "Time in seconds", 0...max(1, end / unit),
         step: [1, 2, 5, 10, 20, 30].first { end / unit <= 10 * $0 } ?? 60),
-      panels: [.init(.linear("Azimuth in degrees", -180...180, step: 60), curves: curves)])
+      panels: [.init(.linear("Azimuth in degrees", -190...190, step: 60), curves: curves)])
   }
 
   /// A page without scripts.

@@ -15,17 +15,19 @@ final class MicrophoneFile {
   /// Energy of each channel so far.
   private var energies: [Double]
   private var doubt: String?
-  private let progress = WorkProgress.step("rendering")
+  private let progress: (Double) -> Void
 
-  /// - Parameter remedy: what to do if there is no such file, an imperative clause.
+  /// - Parameters:
+  ///   - remedy: what to do if there is no such file, an imperative clause.
+  ///   - doing: what its sound is read for.
   /// - Throws: if the file is none of the device's microphones: it has other channels, no frames, or is B-format.
-  convenience init(_ path: String, of device: Device, _ remedy: String) throws {
+  convenience init(_ path: String, of device: Device, _ remedy: String, doing: String = "rendering") throws {
     try InputPath.check(path, remedy)
-    try self.init(AudioFileReader(path: path), of: device)
+    try self.init(AudioFileReader(path: path), of: device, doing: doing)
   }
 
   /// - Throws: as above.
-  init(_ reader: AudioFileReader, of device: Device) throws {
+  init(_ reader: AudioFileReader, of device: Device, doing: String = "rendering") throws {
     let path = reader.path
     self.reader = reader
     if let mark = reader.ambisonics {
@@ -41,6 +43,7 @@ final class MicrophoneFile {
     self.device = device
     self.places = places
     energies = [Double](repeating: 0, count: reader.channels)
+    progress = WorkProgress.step(doing)
   }
 
   private static func empty(_ path: String) -> Failure {

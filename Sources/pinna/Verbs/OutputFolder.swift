@@ -49,7 +49,8 @@ struct OutputFolder {
     guard problem == 0 else {
       throw Failure(
         .failed,
-        "cannot write into the folder \(path): \(String(cString: strerror(problem))); give another with --into")
+        "cannot write into the folder \(path): \(String(cString: strerror(problem))); give another with --into"
+      )
     }
   }
 

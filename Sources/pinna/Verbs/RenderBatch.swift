@@ -21,6 +21,9 @@ struct RenderBatch {
     guard let into = arguments["--into"] else {
       throw Failure(.usage, "--takes needs a folder for the outputs; add --into DIR")
     }
+    guard !arguments.flags.contains("--talkers") else {
+      throw Failure(.usage, "--talkers without a level and --takes exclude each other; leave one out")
+    }
     target = try OutputPath.withoutLinks(into)
     jobs =
       try arguments.integer("--jobs", in: 1...1024) ?? max(1, ProcessInfo.processInfo.activeProcessorCount)

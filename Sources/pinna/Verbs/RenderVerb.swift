@@ -257,7 +257,7 @@ extension Verb {
         throw Failure(
           .usage, "--talkers without a level writes several files; give a folder for them with --into")
       }
-      for option in ["--feeds", "--part", "--frame", "--takes", "--device", "--preset"]
+      for option in ["--feeds", "--part", "--frame", "--device", "--preset"]
       where arguments.has(option) {
         throw Failure(.usage, "--talkers without a level and \(option) exclude each other; leave one out")
       }

@@ -27,8 +27,8 @@ struct TalkersBatch {
     guard let into = arguments["--into"] else {
       throw Failure(.usage, "--takes needs a folder for the files; add --into DIR")
     }
-    guard !arguments.has("--device") else {
-      throw Failure(.usage, "takes say what they were recorded with; leave out --device")
+    for option in ["--device", "--name", "--follow"] where arguments.has(option) {
+      throw Failure(.usage, "\(option) goes with one recording or a running Pinna; leave it out, or --takes")
     }
     let format = try TalkerFormat(word: arguments["--to"] ?? "csv")
     let seats = try Seat.list(arguments.options["--seat"] ?? [])

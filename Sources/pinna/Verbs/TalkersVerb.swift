@@ -172,7 +172,7 @@ struct TalkerRecording {
     }
     for (start, file) in files ?? [(0, path)] {
       let input = try MicrophoneFile(
-        file, of: setting.device, "bring that file of the take back")
+        file, of: setting.device, "bring that file of the take back", doing: "finding who speaks")
       rate = input.reader.sampleRate
       var faults = MicrophoneFaults(setting.device, sampleRate: rate)
       let own =
