@@ -183,7 +183,8 @@ extension OfflineTests {
 
     @Test("an array of sixteen microphones tells who speaks where")
     func large() throws {
-      let graph = try OfflineGraph(preset: "uma16", period: 256, options: ["--talkers"], captures: 16, speed: 1)
+      let graph = try OfflineGraph(
+        preset: "uma16", period: 256, options: ["--talkers"], captures: 16, speed: 1)
       try graph.play(Self.speech("uma16"))
       #expect(try isFound(graph))
     }
