@@ -272,6 +272,7 @@ public final class AdaptiveFilters: @unchecked Sendable {
   private func deliver() {
     let longRest = Int(10 * Self.fade / secondsPerUpdate)
     let wanted = wanted.withLock { $0.targets }
+    let update = spectra.map { $0.clock / (DirectionFinder.hopsPerUpdate * $0.grid.hop) } ?? 0
     for (number, feed) in corrected?.feeds ?? [:] {
       if feed.updatesAtRest > longRest {
         if feed.isDelivered { stream.returnToBase(feed: number) }
@@ -282,7 +283,7 @@ public final class AdaptiveFilters: @unchecked Sendable {
           choosePace()
         }
       } else {
-        guard feed.needsDelivery(wind) else { continue }
+        guard feed.needsDelivery(wind, update: update) else { continue }
         corrected?.writeFilters(feed: number)
         stream.deliver(feed: number, base: feed.base, coefficients: feed.filters.floats)
         feed.isDelivered = true

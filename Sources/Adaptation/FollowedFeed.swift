@@ -35,6 +35,7 @@ package final class FollowedFeed: @unchecked Sendable {
   var updatesAtRest: Int
   /// At the last delivery, the updates of the wind, and `windStrength`.
   private var delivered = (updates: -1, strength: 0.0)
+  private var deliveredUpdate = Int.min
   /// Whether the callback was given filters.
   var isDelivered = false
   /// Smoothed corrections `[bin][ear]`.
@@ -73,8 +74,13 @@ package final class FollowedFeed: @unchecked Sendable {
     (isDelivered, updatesAtRest) = (old.isDelivered, min(updatesAtRest, old.updatesAtRest))
   }
 
-  /// Whether its filters have changed since the last call; what only wind changes does so more rarely.
-  func needsDelivery(_ analysis: WindAnalysis?) -> Bool {
+  /// Whether its filters have changed since the last call; what only wind changes does so more rarely. Those of many outputs
+  /// and microphones, which take long to write, wait for some updates.
+  /// - Parameter update: the number of the newest one.
+  func needsDelivery(_ analysis: WindAnalysis?, update: Int) -> Bool {
+    let pace = max(1, whole.outputs * whole.microphones / 128)
+    guard update / pace != deliveredUpdate / pace else { return false }
+    deliveredUpdate = update
     let now = (updates: analysis?.updates ?? 0, strength: windStrength)
     defer { delivered = now }
     return corrections != nil || talkers != nil || now != delivered
