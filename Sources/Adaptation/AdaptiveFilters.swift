@@ -272,7 +272,7 @@ public final class AdaptiveFilters: @unchecked Sendable {
   private func deliver() {
     let longRest = Int(10 * Self.fade / secondsPerUpdate)
     let wanted = wanted.withLock { $0.targets }
-    let update = spectra.map { $0.clock / (DirectionFinder.hopsPerUpdate * $0.grid.hop) } ?? 0
+    let update = spectra.map { $0.clock / $0.grid.framesPerUpdate } ?? 0
     for (number, feed) in corrected?.feeds ?? [:] {
       if feed.updatesAtRest > longRest {
         if feed.isDelivered { stream.returnToBase(feed: number) }
@@ -306,10 +306,7 @@ public final class AdaptiveFilters: @unchecked Sendable {
   }
 
   /// Thread: worker.
-  private var secondsPerUpdate: Double {
-    guard let grid = spectra?.grid else { return 1 }
-    return Double(DirectionFinder.hopsPerUpdate * grid.hop) / Double(grid.sampleRate)
-  }
+  private var secondsPerUpdate: Double { spectra?.grid.secondsPerUpdate ?? 1 }
 
   /// Thread: worker.
   private func begin(_ new: [Int: Target]) {

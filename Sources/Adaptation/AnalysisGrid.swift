@@ -8,6 +8,9 @@ package struct AnalysisGrid: Sendable {
   package let length: Int
   /// Frames between transforms.
   package var hop: Int { length / 4 }
+  /// From some directions to the next.
+  package var framesPerUpdate: Int { DirectionFinder.hopsPerUpdate * hop }
+  package var secondsPerUpdate: Double { Double(framesPerUpdate) / Double(sampleRate) }
   /// The bins whose weights follow the sound.
   package let bins: Range<Int>
   /// Of each band, its bins, counted from the first of `bins`.

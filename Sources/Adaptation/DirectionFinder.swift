@@ -30,9 +30,9 @@ package final class DirectionFinder: @unchecked Sendable {
   package static let fullSteering: Float = 1.03
   /// Directions change more slowly than the covariance: half as often, they cost half as much.
   static let hopsPerUpdate = 2
-  /// Patches of neighbours in which all directions are tried.
-  private static let mostPatches = 6
-  private static let mostWorse: Float = 2
+  /// Patches of neighbours in which all directions are tried: how many at most, and how many times as bad as the best direction
+  /// so far the best quarter of one may be.
+  private static let (mostPatches, mostWorse) = (6, Float(2))
   /// Elevation in degrees at which a direction counts e times less, in terms of likelihood.
   private static let widestElevation = 40.0
   /// By how much reverberation falls, in decibels per second: T60 of half a second.
@@ -144,9 +144,8 @@ package final class DirectionFinder: @unchecked Sendable {
 
   package var hop: Int { grid.hop }
   package var sampleRate: Double { Double(grid.sampleRate) }
-  /// From some directions to the next.
-  package var framesPerUpdate: Int { Self.hopsPerUpdate * grid.hop }
-  package var secondsPerUpdate: Double { Double(framesPerUpdate) / Double(grid.sampleRate) }
+  package var framesPerUpdate: Int { grid.framesPerUpdate }
+  package var secondsPerUpdate: Double { grid.secondsPerUpdate }
   /// The most frames that `append` takes.
   package var framesToHop: Int { spectra.framesToHop }
 

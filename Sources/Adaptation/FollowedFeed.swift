@@ -20,6 +20,8 @@ package final class FollowedFeed: @unchecked Sendable {
   let passed: PassedSound?
   /// The place of each microphone among those that are heard; nil if it is not.
   private let slots: [Int?]
+  /// Filters that are written at every update.
+  private static let mostFilters = 128
   /// Whether the one or two directions of the band that is being solved are part of its talkers.
   var (takesFirst, takesSecond) = (false, false)
   /// 0…1: the corrections for directions are multiplied by it.
@@ -78,7 +80,7 @@ package final class FollowedFeed: @unchecked Sendable {
   /// and microphones, which take long to write, wait for some updates.
   /// - Parameter update: the number of the newest one.
   func needsDelivery(_ analysis: WindAnalysis?, update: Int) -> Bool {
-    let pace = max(1, whole.outputs * whole.microphones / 128)
+    let pace = max(1, whole.outputs * whole.microphones / Self.mostFilters)
     guard update / pace != deliveredUpdate / pace else { return false }
     deliveredUpdate = update
     let now = (updates: analysis?.updates ?? 0, strength: windStrength)

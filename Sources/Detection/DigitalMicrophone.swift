@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Text
 
 /// A digital microphone of a laptop, as its firmware describes it (ACPI table NHLT, vendor-defined microphone
 /// configuration). ALSA's use-case manager stores that with `nhlt-dmic-info` as `cardN.conf.d/dmics-nhlt.json`.
@@ -41,10 +42,6 @@ public struct DigitalMicrophone: Hashable, Sendable, Decodable {
     let file = try? JSONDecoder().decode(File.self, from: Data(first.utf8))
     return Array((file?.mics ?? []).prefix(64))
   }
-}
-
-extension Character {
-  fileprivate var isControl: Bool { unicodeScalars.contains { $0.properties.generalCategory == .control } }
 }
 
 extension DigitalMicrophone: CustomStringConvertible {

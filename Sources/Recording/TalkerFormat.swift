@@ -22,7 +22,7 @@ public enum TalkerFormat: String, NamedWord {
     case .webvtt: (Self.webvtt(utterances), [])
     case .csv: (Self.csv(utterances), [])
     case .json: (Self.json(utterances, take), [])
-    case .labels: Self.labels(utterances)
+    case .labels: (Self.labels(utterances), [])
     }
   }
 
@@ -123,12 +123,11 @@ public enum TalkerFormat: String, NamedWord {
   }
 
   /// Tabs separate its fields.
-  private static func labels(_ utterances: [Utterance]) -> (String, [String]) {
-    let lines = utterances.map { utterance in
+  private static func labels(_ utterances: [Utterance]) -> String {
+    utterances.map { utterance in
       let name = String(utterance.name.map { $0.isControl || $0.isNewline ? " " : $0 })
       return "\(utterance.begin.fixed(6))\t\(utterance.end.fixed(6))\t\(name)\n"
-    }
-    return (lines.joined(), [])
+    }.joined()
   }
 }
 
@@ -146,8 +145,4 @@ extension String {
     encoder.outputFormatting = .withoutEscapingSlashes
     return String(decoding: (try? encoder.encode(self)) ?? Data("\"\"".utf8), as: UTF8.self)
   }
-}
-
-extension Character {
-  fileprivate var isControl: Bool { unicodeScalars.contains { $0.properties.generalCategory == .control } }
 }

@@ -73,3 +73,8 @@ extension Unicode.Scalar {
     }
   }
 }
+
+extension Character {
+  /// Whether it holds a control character.
+  package var isControl: Bool { unicodeScalars.contains { $0.properties.generalCategory == .control } }
+}

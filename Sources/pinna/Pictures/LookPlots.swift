@@ -72,14 +72,3 @@ struct LookPlots {
       """)
   }
 }
-
-extension PlotFolder {
-  /// Writes the page and the sheet of all looks.
-  func write(_ looks: LookPlots) throws {
-    let sheet = "looks.\(format.rawValue)"
-    try folder.write(last: "index.html") { scratch in
-      try looks.sheet.write(OutputFile("\(scratch)/\(sheet)", replacing: false))
-      try OutputFile("\(scratch)/index.html", replacing: false).write(looks.html(sheet: sheet).utf8)
-    }
-  }
-}

@@ -33,6 +33,15 @@ struct PlotFolder {
     self.isSeparate = isSeparate
   }
 
+  /// Writes a sheet, and the page that `html` makes with the sheet's file name.
+  func write(_ sheet: some Plot, named stem: String, _ html: (String) -> String) throws {
+    let file = name(stem)
+    try folder.write(last: "index.html") { scratch in
+      try sheet.write(OutputFile("\(scratch)/\(file)", replacing: false))
+      try OutputFile("\(scratch)/index.html", replacing: false).write(html(file).utf8)
+    }
+  }
+
   /// Writes the page and its files. The plots use the same manifold as the report's figures.
   /// - Returns: the names of the files beside the page.
   func write(_ measurement: Measurement) throws -> [String] {

@@ -88,14 +88,3 @@ struct TalkerPlot {
       """)
   }
 }
-
-extension PlotFolder {
-  /// Writes the page and the plot of a take's talkers.
-  func write(_ talkers: TalkerPlot) throws {
-    let sheet = "talkers.\(format.rawValue)"
-    try folder.write(last: "index.html") { scratch in
-      try talkers.plot.write(OutputFile("\(scratch)/\(sheet)", replacing: false))
-      try OutputFile("\(scratch)/index.html", replacing: false).write(talkers.html(sheet: sheet).utf8)
-    }
-  }
-}

@@ -111,7 +111,7 @@ extension Verb {
     var recording = try TalkerRecording(path, device: arguments["--device"])
     let seats = try Seat.list(arguments.options["--seat"] ?? [])
     let talkers = TalkerPlot(name: recording.name, utterances: try recording.utterances(seats: seats))
-    try folder?.write(talkers)
+    try folder?.write(talkers.plot, named: "talkers", talkers.html)
     for remark in recording.remarks { Tool.complain(remark) }
     arguments.print(
       json: talkers.json,
@@ -153,7 +153,8 @@ extension Verb {
         progress: WorkProgress.show("measuring \(device.name)")), deviations: device.deviations)
     let figures = try LookFigures(selection, of: device, banks: banks, manifold: manifold)
     let table = LookTable(figures: figures, name: preset.name, sampleRate: rate)
-    try folder?.write(LookPlots(figures: figures, table: table))
+    let plots = LookPlots(figures: figures, table: table)
+    try folder?.write(plots.sheet, named: "looks", plots.html)
     if arguments.isJSON {
       Tool.say(json: json(figures))
     } else {
