@@ -98,6 +98,10 @@ public final class AdaptiveFilters: @unchecked Sendable {
   /// `Engine.statistics.lateAdaptations` when the worker last caught up.
   private var lateBefore = 0
   private var updatesLate = 0
+  /// Processor time so far, in seconds, of the analysis and of the filters that are written.
+  ///
+  /// Thread: worker.
+  public private(set) var seconds = (analysis: 0.0, writing: 0.0)
 
   /// Time constant in seconds with which the strength changes.
   private static let fade = 0.05
@@ -179,6 +183,7 @@ public final class AdaptiveFilters: @unchecked Sendable {
     }
     if !new.isEmpty { begin(new) }
     guard let spectra else { return }
+    let begin = processorSeconds()
     var (updates, read) = (0, 0)
     withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<Float>.self, capacity: block.count) { pointers in
       for (m, memory) in block.enumerated() { pointers[m] = memory.floats }
@@ -214,8 +219,11 @@ public final class AdaptiveFilters: @unchecked Sendable {
         fade()
       }
     }
+    let analysed = processorSeconds()
+    seconds.analysis += analysed - begin
     if updates > 0 {
       deliver()
+      seconds.writing += processorSeconds() - analysed
       // Unless that was the end.
       if let tracker { told.withLock { $0 = tracker.talkers } }
       if let wind {
@@ -429,4 +437,11 @@ public final class AdaptiveFilters: @unchecked Sendable {
     }
     updatesAtRest = wanted.isEmpty ? updatesAtRest + 1 : 0
   }
+}
+
+/// Of the calling thread.
+private func processorSeconds() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+  return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
 }

@@ -42,6 +42,7 @@ extension JackAudioClient {
   func change(_ feed: FeedSetting) throws -> Ticket {
     let used = try engine
     guard let live = used.feeds.withLock({ $0[feed.name] }) else { throw QueueRefusal.noFeed }
+    try used.adaptation?.check(feed, number: live.number)
     let filters = try filters(for: feed.selection)
     let ticket = try used.engine.change(
       feed: live.number, to: feed.base(of: filters), gain: feed.amplitude,

@@ -263,6 +263,7 @@ final class JackAudioClient: AudioClient {
   func change(to setting: Setting, isRestoring: Bool) throws -> Ticket {
     let used = try engine
     let (main, filters) = (setting.heard, try filters(for: setting))
+    if !isRestoring { try used.adaptation?.check(main, number: 0) }
     places.withLock { $0 = setting.places }
     used.adaptation?.place(setting.places)
     let ticket = try used.engine.change(

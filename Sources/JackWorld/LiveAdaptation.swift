@@ -53,8 +53,8 @@ final class LiveAdaptation: Sendable {
   private let progress = Locked(Progress.ready)
   private let isRunning = Atomic<Bool>(false)
   private let hasEnded = Atomic<Bool>(false)
-  /// Processor time of the worker in the last second, in thousandths of a core.
-  private let thousandths = Atomic<Int>(0)
+  /// Of the worker in the last second.
+  private let taken = Locked(AdaptationLoad())
 
   private enum Progress {
     case ready, preparing
@@ -205,7 +205,27 @@ final class LiveAdaptation: Sendable {
   /// What following the sound takes, in percent of a core; nil if nothing follows it.
   var load: Double? {
     let follows = wanted.withLock { !$0.followed.isEmpty } && isRunning.load(ordering: .relaxed)
-    return follows ? Double(thousandths.load(ordering: .relaxed)) / 10 : nil
+    return follows ? (taken.withLock { $0 }.total * 1000).rounded() / 10 : nil
+  }
+
+  /// - Parameter feed: what another feed shall play, or one that does not follow the sound yet.
+  /// - Throws: if following the sound would take more than may be.
+  func check(_ feed: FeedSetting, number: Int?) throws(Failure) {
+    let outputs = wanted.withLock { wanted in
+      wanted.plays.filter { $0.value.feed.followsSound && $0.key != number }.values.reduce(0) {
+        $0 + $1.feed.selection.polarPattern.outputs
+      }
+    }
+    let follows = number.map { number in wanted.withLock { $0.plays[number]?.feed.followsSound ?? false } }
+    guard feed.followsSound, follows != true, outputs > 0 else { return }
+    let load = taken.withLock { $0 }.adding(feed.selection.polarPattern.outputs, to: outputs).total
+    guard load > AdaptationLoad.most else { return }
+    throw Failure(
+      .failed,
+      "with the feed \(feed.name) following the sound would take about "
+        + String(
+          format: "%.0f %% of a core, more than %.0f; let fewer feeds follow it, or give them fewer outputs",
+          100 * load, 100 * AdaptationLoad.most))
   }
 
   var talkers: [TrackedTalker]? { adaptive.talkers }
@@ -237,14 +257,18 @@ final class LiveAdaptation: Sendable {
     do {
       try BackgroundThread.start("pinna adapt") { [weak self] in
         Self.raisePriority()
-        var (start, used) = (ContinuousClock.now, processorTime())
+        var (start, before) = (ContinuousClock.now, (analysis: 0.0, writing: 0.0))
         while let live = self, !live.hasEnded.load(ordering: .relaxed) {
           live.adaptive.work()
-          let elapsed = ContinuousClock.now - start
-          if elapsed > .seconds(1) {
-            let now = processorTime()
-            live.thousandths.store(Int((now - used) / elapsed * 1000), ordering: .relaxed)
-            (start, used) = (start + elapsed, now)
+          let elapsed = (ContinuousClock.now - start) / .seconds(1)
+          if elapsed > 1 {
+            let now = live.adaptive.seconds
+            live.taken.withLock {
+              $0 = AdaptationLoad(
+                analysis: (now.analysis - before.analysis) / elapsed,
+                writing: (now.writing - before.writing) / elapsed)
+            }
+            (start, before) = (.now, now)
           }
           usleep(Self.interval)
         }
@@ -263,13 +287,6 @@ final class LiveAdaptation: Sendable {
     _ = pthread_setschedparam(pthread_self(), Int32(SCHED_FIFO), &parameters)
     flushDenormalsToZero()
   }
-}
-
-/// Of the calling thread.
-private func processorTime() -> Duration {
-  var time = timespec()
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-  return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }
 
 extension AdaptiveFilters.State {

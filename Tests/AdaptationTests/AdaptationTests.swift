@@ -28,6 +28,13 @@ import Testing
   private static let ears = try! model.target(
     FeedSetting(selection, adaptation: 1), whole: base, delayFrames: delay)!.ears!
 
+  @Test("more outputs take more time to write filters for, and the analysis once")
+  func load() {
+    let load = AdaptationLoad(analysis: 0.1, writing: 0.06)
+    #expect(load.adding(6, to: 3).total == 0.1 + 0.18)
+    #expect(load.adding(0, to: 3).total == load.total)
+  }
+
   /// A unit vector of the device frame. Azimuth in degrees, left positive.
   private static func direction(_ azimuth: Double, elevation: Double = 0) -> SIMD3<Double> {
     let (a, e) = (azimuth * .pi / 180, elevation * .pi / 180)

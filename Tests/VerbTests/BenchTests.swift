@@ -55,11 +55,27 @@ import Testing
     #expect((machine["processor"] as? String)?.isEmpty == false)
   }
 
+  @Test("pinna bench --following says what following the sound takes of a core, as text and as JSON")
+  func following() throws {
+    let home = try PinnaHome()
+    let text = try home.pinna("bench", "--preset", "phone2", "--following").output
+    let found = try #require(
+      try
+        /[^\n]+\nfollowing the sound takes ([0-9.]+) % of a core beside it: ([0-9.]+) to analyse it, ([0-9.]+) for each such feed\n/
+        .wholeMatch(in: text), "\(text)")
+    let (sum, parts) = (
+      try #require(Double(found.1)), try [found.2, found.3].map { try #require(Double($0)) }
+    )
+    #expect(sum > 0 && abs(sum - parts[0] - parts[1]) < 0.16, "\(text)")
+    let document = try home.pinna("bench", "--preset", "phone2", "--following", "--json").json()
+    #expect(try #require(document["followingPercent"] as? Double) > 0)
+  }
+
   @Test(
     "pinna bench refuses options that it would otherwise ignore",
     arguments: [
       ["--taps", "64"], ["--preset", "ring7", "--microphones", "4"], ["--microphones", "65"],
-      ["--period", "0"], ["--preset", "ring7", "--taps", "64"],
+      ["--period", "0"], ["--preset", "ring7", "--taps", "64"], ["--microphones", "3", "--following"],
     ])
   func refusals(options: [String]) throws {
     let outcome = try PinnaHome().pinna(["bench"] + options)

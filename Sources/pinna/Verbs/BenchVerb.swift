@@ -1,7 +1,10 @@
+import Acoustics
+import Adaptation
 import Glibc
 import Messages
 import Presets
 import Realtime
+import Rendering
 import Settings
 import Text
 
@@ -14,6 +17,8 @@ extension Verb {
       Option("--taps", "N", "their filter length (default: 1024)"),
       Option("--period", "FRAMES", "the period (default: 64)"),
       Option("--outputs", "N", "the outputs of all feeds together, main's two included (default: 2)"),
+      Option(
+        "--following", nil, "measure also what following the sound takes: stereo, wind, talkers and room"),
       jsonOption,
     ]
   ) { arguments in
@@ -21,23 +26,31 @@ extension Verb {
     let given = try arguments.integer("--microphones", in: 1...Partitioning.mostMicrophones)
     let taps = try arguments.integer("--taps", in: 1...8192)
     let shape: Partitioning
+    var followed: FollowingTime?
     if let given {
       guard arguments["--preset"] == nil else {
         throw Failure(
           .usage, "--preset and --microphones exclude each other: a preset has its microphones; give one")
+      }
+      guard !arguments.has("--following") else {
+        throw Failure(
+          .usage, "--following needs an array, and --microphones is only a number; give --preset instead")
       }
       shape = Partitioning(microphones: given, taps: taps ?? 1024, period: period)
     } else {
       guard taps == nil else {
         throw Failure(.usage, "--taps belongs to --microphones, because a preset has its filters; give both")
       }
-      let device = try arguments.presetAndDevice(in: .standard).device
+      let (preset, device) = try arguments.presetAndDevice(in: .standard)
+      if arguments.has("--following") { followed = try FollowingTime(preset.main, of: device) }
       shape = Partitioning(
         microphones: device.microphones.count, taps: device.design.grid.tapCount, period: period)
     }
     let outputs = try arguments.integer("--outputs", in: 2...Engine.mostFeedOutputs + 2) ?? 2
     let result = PeriodTime(shape, outputs: outputs, progress: WorkProgress.step("measuring periods"))
-    arguments.print(json: result.json, text: result.sentence)
+    arguments.print(
+      json: followed.map { result.json + ["followingPercent": $0.percent] } ?? result.json,
+      text: [result.sentence, followed?.sentence].compactMap(\.self).joined(separator: "\n"))
     return .done
   }
 }
@@ -130,5 +143,43 @@ private struct PeriodTime {
       "outputs": outputs, "microsecondsPerPeriod": microseconds, "deadlineMicroseconds": deadline,
       "isa": InstructionSet.best.rawValue, "machine": Machine.current, "version": Tool.version,
     ]
+  }
+}
+
+/// What the worker takes beside the callback while one feed follows the sound in every way, at 48 kHz, with noise.
+private struct FollowingTime {
+  private static let (sampleRate, period, seconds) = (48_000, 256, 4)
+
+  let load: AdaptationLoad
+  var percent: Double { (1000 * load.total).rounded() / 10 }
+  var sentence: String {
+    String(
+      format:
+        "following the sound takes %.1f %% of a core beside it: %.1f to analyse it, %.1f for each such feed",
+      percent, 100 * load.analysis, 100 * load.writing)
+  }
+
+  init(_ main: FeedSetting, of device: Device) throws {
+    var feed = main.linear
+    (feed.adaptation, feed.wind, feed.room) = (1, 1, Decibels(-12))
+    let sets = try FilterSets(
+      device: device, sampleRate: Self.sampleRate, progress: WorkProgress.designing(device.name))
+    let engine = sets.makeEngine(adapts: true)
+    guard let filters = try? sets.filters(for: feed.selection, of: device),
+      let adaptive = AdaptiveFilters(engine),
+      let target = try AdaptiveModel(device, sampleRate: Self.sampleRate).target(
+        feed, whole: filters, delayFrames: sets.bank.delayFrames)
+    else { throw Unsupported("\(device.name) has no filters that follow the sound") }
+    engine.start(with: feed.base(of: filters))
+    adaptive.start([0: target])
+    let frames = Self.sampleRate * Self.seconds
+    var run = OfflineRun(
+      engine,
+      microphones: (0..<engine.microphones).map { _ in (0..<frames).map { _ in .random(in: -0.1...0.1) } })
+    run.afterPeriod = adaptive.work
+    run.run(total: frames, period: Self.period)
+    let seconds = Double(Self.seconds)
+    load = AdaptationLoad(
+      analysis: adaptive.seconds.analysis / seconds, writing: adaptive.seconds.writing / seconds)
   }
 }
