@@ -123,7 +123,7 @@ extension Processor {
         return
       }
       // Earlier changes must have ended and been answered before the fade-out.
-      if heard.pending.isEmpty, let ticket = try? client.fadeOut(from: wanted) {
+      if !isChangingMain, let ticket = try? client.fadeOut(from: wanted) {
         change = nil
         enter(.fadingOut(current, engine, filters, ticket))
       } else if hasPassed(deadline) {
@@ -168,7 +168,7 @@ extension Processor {
     enter(.live)
     // The queue reserves a slot for this change, and delivers it after the fade-out.
     try? post(wanted, nil, isRestoring: true)
-    for feed in feeds.inForce.values { _ = try? client?.change(feed) }
+    for feed in wanted.others.compactMap({ machines[$0.name]?.inForce }) { _ = try? client?.change(feed) }
     fail(change, Self.unchangedByStall)
     resumeDisplaced(by: change)
   }

@@ -139,7 +139,9 @@ extension Processor {
   /// Changes carry the chosen filters, so a substitution is needed only while none is under way. It must not overtake
   /// one, whose request would be told that it was superseded.
   private func postSubstitution() {
-    guard fallback.inForce != fallback.chosen, heard.pending.isEmpty, substitutions.isEmpty else { return }
+    guard fallback.inForce != fallback.chosen, !isChangingMain,
+      !machines.values.contains(where: \.isSubstituting)
+    else { return }
     substitute([FeedSetting.main] + wanted.others.map(\.name), isFallback: true)
   }
 
@@ -182,10 +184,9 @@ extension Processor {
 
   /// Another engine runs from now on: nothing is known about its microphones, and it has no feeds yet.
   func resetEngine() {
-    feeds.reset()
+    for name in machines.keys { machines[name]?.reset() }
     onDemand.reset()
-    tracking.reset()
-    substitutions = [:]
+    tracking.forgetTalkers()
     onDemand.choice.use(nil, without: [])
     onDemand.choice.forgetTurned()
     client?.use(onDemand.choice)

@@ -84,25 +84,29 @@ extension Processor {
   }
 
   private func wait(for name: String, _ feed: FeedSetting?, _ request: Request) {
-    feeds.obstacles[name] = nil
-    for other in feeds.waiting where other.name == name { other.request.fail(.failed, Failure.superseded) }
-    feeds.waiting.removeAll { $0.name == name }
+    let earlier = machines[name]?.waiting ?? []
     // A design may take minutes; its own limit ends it.
-    feeds.waiting.append(
-      FeedWork.Waiting(name: name, feed: feed, request: request, deadline: world.now + .seconds(610)))
+    machines[name, default: FeedMachine()].waiting = [
+      FeedMachine.Waiting(feed: feed, request: request, deadline: world.now + .seconds(610))
+    ]
+    machines[name]?.obstacle = nil
+    for other in earlier { other.request.fail(.failed, Failure.superseded) }
   }
+
+  private func wantedFeed(_ name: String) -> FeedSetting? { wanted.others.first { $0.name == name } }
 
   // MARK: Polling
 
   /// Brings the client's feeds closer to those that are wanted, and answers who waits for that.
   func pollFeeds() {
-    for name in Array(feeds.current.keys) { advanceFeed(name) }
-    if mayWorkOnFeeds {
-      let names = Set(feeds.inForce.keys).union(feeds.leftOver.keys).union(wanted.others.map(\.name))
-        .subtracting(feeds.current.keys)
-      for name in names.sorted() { beginFeedStep(name) }
-    }
+    let names = Set(machines.keys).union(wanted.others.map(\.name)).filter { !FeedSetting.isMain($0) }
+      .sorted()
+    for name in names { advanceFeed(name) }
+    if mayWorkOnFeeds { for name in names { beginFeedStep(name) } }
     answerFeedRequests()
+    for name in names where machines[name]?.isNothing ?? false && wantedFeed(name) == nil {
+      machines[name] = nil
+    }
   }
 
   /// During a take nothing changes. Before another device takes over, the ports stay as they are.
@@ -116,30 +120,32 @@ extension Processor {
 
   /// Begins what leads from the feed in force to the wanted one.
   private func beginFeedStep(_ name: String) {
-    guard let client else { return }
-    let (old, new) = (feeds.inForce[name], wanted.others.first { $0.name == name })
-    let leftOver = old == nil ? feeds.leftOver[name] : nil
+    let machine = machines[name, default: FeedMachine()]
+    guard let client, machine.isSteady, !machine.isChanging else { return }
+    let (old, new) = (machine.inForce, wantedFeed(name))
+    let leftOver = old == nil ? machine.leftOver : nil
     if old == new, leftOver == nil { return }
-    if let obstacle = feeds.obstacles[name], obstacle.wanted == new { return }
-    func begin(_ feed: FeedSetting, _ step: FeedWork.Step, seconds: Int) {
-      feeds.current[name] = FeedWork.Current(feed: feed, step: step, deadline: world.now + .seconds(seconds))
+    if let obstacle = machine.obstacle, obstacle.wanted == new { return }
+    func begin(_ feed: FeedSetting, _ step: FeedMachine.Step, seconds: Int = 5) {
+      machines[name, default: machine].begin(step, to: feed, until: world.now + .seconds(seconds))
     }
     do {
       if let new, let key = missingKey(for: new.selection, of: wanted.device) {
         design(key)
         return begin(new, .designing(key), seconds: 610)
       }
-      tracking.sent[name] = new.flatMap { turn($0.selection, of: wanted.device) }
-      if tracking.sent[name] != nil { client.use(onDemand.choice) }
       switch (old, new) {
       // A feed with the same ports takes them over, and keeps their connections.
       case (nil, _) where leftOver.map { $0.portNames != new?.portNames } ?? false:
-        if let leftOver { begin(leftOver, .removing(client.remove(leftOver)), seconds: 5) }
+        if let leftOver { begin(leftOver, .removing(client.remove(leftOver))) }
       case (nil, let new?):
-        begin(new, .adding(client.add(new)), seconds: 5)
+        let turned = turn(new.selection, of: wanted.device)
+        if turned != nil { client.use(onDemand.choice) }
+        begin(new, .adding(client.add(new)))
+        machines[name]?.turn.sent = turned
       case (let old?, let new?) where old.portNames == new.portNames:
-        begin(new, .changing(try client.change(new)), seconds: 3)
-      case (let old?, _): begin(old, .removing(client.remove(old)), seconds: 5)
+        try post(name, wanted) { try client.change(new) }
+      case (let old?, _): begin(old, .removing(client.remove(old)))
       case (nil, nil): break
       }
     } catch let error as QueueRefusal where error == .queueFull {
@@ -151,113 +157,89 @@ extension Processor {
 
   /// Continues with the result of a step.
   private func advanceFeed(_ name: String) {
-    guard let work = feeds.current[name], let client else { return }
-    func end() { feeds.current[name] = nil }
-    func fail(_ failure: Failure) {
-      end()
-      // What was tried, which may not be what is wanted by now.
-      if case .removing = work.step {
-        failFeed(name, wanted.others.first { $0.name == name }, failure)
-      } else {
-        failFeed(name, work.feed, failure)
-      }
+    guard let machine = machines[name], let goal = machine.goal, client != nil else { return }
+    func end(inForce feed: FeedSetting?) {
+      machines[name]?.endStep()
+      machines[name]?.inForce = feed
+      machines[name]?.leftOver = nil
+      // The callback reports no more on a feed that has gone.
+      if feed == nil { _ = machines[name]?.forgetFades() }
     }
-    let isLate = hasPassed(work.deadline)
-    switch work.step {
+    func fail(_ wanted: FeedSetting?, _ failure: Failure) {
+      machines[name]?.endStep()
+      failFeed(name, wanted, failure)
+    }
+    let isLate = machine.deadline.map(hasPassed) ?? false
+    switch machine.step {
+    case .steady: break
     case .designing(let key):
       if let failure = onDemand.failures.removeValue(forKey: key) {
-        fail(failure)
-      } else if isSuperseded(work.feed, key) {
-        end()
+        fail(goal, failure)
+      } else if isSuperseded(goal, key) {
+        machines[name]?.endStep()
         dropDesign(key)
       } else if let job = onDemand.designs[key]?.job {
         if let part = job.progress {
-          reportProgress("designing filters for the feed \(name)", part: part, name)
+          reportProgress("designing filters for the feed \(name)", part: part, [name])
         }
       } else {
         // Its filters are there: the next step begins.
-        end()
+        machines[name]?.endStep()
       }
     case .adding(let job):
       switch job.result {
       case .success:
-        feeds.inForce[name] = work.feed
-        feeds.leftOver[name] = nil
-        tracking.changed(name, tracking.sent[name])
-        end()
-      case .failure(let failure): fail(failure)
-      case nil where isLate && !work.isOverdue:
-        feeds.current[name]?.isOverdue = true
-        for waiting in feeds.waiting where waiting.name == name {
-          waiting.request.fail(.failed, Self.stalled + "; the feed comes into force when it does")
-        }
-        feeds.waiting.removeAll { $0.request.isAnswered }
+        end(inForce: goal)
+        machines[name]?.turn.changed(machine.turn.sent)
+      case .failure(let failure): fail(goal, failure)
+      case nil where isLate && !machine.isOverdue:
+        machines[name]?.becomeOverdue()
+        failWaiting(name, Self.stalled + "; the feed comes into force when it does") { _ in true }
       case nil: break
       }
     case .removing(let job):
       switch job.result {
-      case .success:
-        (feeds.inForce[name], feeds.leftOver[name]) = (nil, nil)
-        end()
-      case .failure(let failure): fail(failure)
+      case .success: end(inForce: nil)
+      // What is wanted by now is tried again when something else is.
+      case .failure(let failure): fail(wantedFeed(name), failure)
       case nil where isLate:
         // The client goes on with it.
         job.abandon()
-        (feeds.inForce[name], feeds.leftOver[name]) = (nil, nil)
-        end()
-        for waiting in feeds.waiting where waiting.name == name && waiting.feed == nil {
-          waiting.request.fail(.failed, Self.stalled + "; the feed ends when it does")
-        }
-        feeds.waiting.removeAll { $0.request.isAnswered }
+        end(inForce: nil)
+        failWaiting(name, Self.stalled + "; the feed ends when it does") { $0 == nil }
       case nil: break
       }
-    case .changing:
-      guard isLate else { return }
-      // The callback has the change, and applies it when periods run.
-      feeds.inForce[name] = work.feed
-      end()
-      for waiting in feeds.waiting where waiting.name == name && waiting.feed == work.feed {
-        waiting.request.fail(.failed, Self.stalled + "; the change comes into force when it does")
-      }
-      feeds.waiting.removeAll { $0.request.isAnswered }
     }
   }
 
-  /// Handles the callback's report on a change of a feed.
-  /// - Returns: whether the ticket is that of such a change.
-  func feedChangeEnded(_ ticket: Ticket, isInForce: Bool) -> Bool {
-    for (name, work) in feeds.current {
-      guard case .changing(ticket) = work.step else { continue }
-      if isInForce {
-        feeds.inForce[name] = work.feed
-        tracking.changed(name, tracking.sent[name])
-      }
-      feeds.current[name] = nil
-      return true
+  /// Answers those who wait for some feeds of a name.
+  private func failWaiting(_ name: String, _ sentence: String, _ which: (FeedSetting?) -> Bool) {
+    for waiting in machines[name]?.waiting ?? [] where which(waiting.feed) {
+      waiting.request.fail(.failed, sentence)
     }
-    return false
+    machines[name]?.waiting.removeAll { $0.request.isAnswered }
   }
 
   private func failFeed(_ name: String, _ wanted: FeedSetting?, _ failure: Failure) {
-    feeds.obstacles[name] = (wanted, failure)
-    if !feeds.waiting.contains(where: { $0.name == name }) {
+    machines[name, default: FeedMachine()].obstacle = (wanted, failure)
+    if machines[name]?.waiting.isEmpty ?? true {
       warn("the feed \(name) is not as it should be: \(failure.description)")
     }
   }
 
   /// Whether another feed of that name is wanted by now, which other filters are designed for.
   private func isSuperseded(_ feed: FeedSetting, _ key: FilterChoice.Key) -> Bool {
-    let new = wanted.others.first { $0.name == feed.name }
+    let new = wantedFeed(feed.name)
     return new != feed
       && new.flatMap { missingKey(for: $0.selection, of: wanted.device) } != key
   }
 
   /// At most once a second.
-  /// - Parameter name: the feed that is waited for; nil for all.
-  private func reportProgress(_ text: String, part: Double, _ name: String? = nil) {
+  /// - Parameter names: of the feeds that are waited for.
+  private func reportProgress(_ text: String, part: Double, _ names: [String]) {
     guard world.now >= nextProgress else { return }
     nextProgress = world.now + .seconds(1)
-    for waiting in feeds.waiting where name == nil || waiting.name == name {
+    for waiting in names.flatMap({ machines[$0]?.waiting ?? [] }) {
       waiting.request.reportProgress(text, part: part)
     }
   }
@@ -265,49 +247,59 @@ extension Processor {
   private func answerFeedRequests() {
     switch state {
     case .joining(_, let job):
-      if let part = job.progress { reportProgress("designing filters for \(wanted.device.name)", part: part) }
+      if let part = job.progress {
+        reportProgress("designing filters for \(wanted.device.name)", part: part, Array(machines.keys))
+      }
     case .preparing: break
     default:
       do { try refuseOutsideGraph() } catch { return failFeedRequests(error) }
     }
-    for waiting in feeds.waiting {
-      let name = waiting.name
-      if feeds.inForce[name] == waiting.feed, feeds.current[name] == nil {
-        waiting.request.answer(
-          .done(waiting.feed.map { FeedAnswer(feed: feedReport($0)) } ?? FeedAnswer(removed: name)))
-      } else if let obstacle = feeds.obstacles[name], obstacle.wanted == waiting.feed,
-        feeds.current[name] == nil
-      {
-        // Without the request, what was before stays wanted.
-        let before = feeds.inForce[name]
-        want(
-          wanted.others.compactMap { $0.name == name ? before : $0 }
-            + (wanted.others.contains { $0.name == name } ? [] : [before].compactMap(\.self)))
-        feeds.obstacles[name] = nil
-        waiting.request.fail(obstacle.failure)
-      } else if wanted.others.first(where: { $0.name == name }) != waiting.feed {
-        waiting.request.fail(.failed, Failure.superseded)
-      } else if hasPassed(waiting.deadline) {
-        waiting.request.fail(.failed, Self.stalled)
-      }
+    for name in machines.keys {
+      for waiting in machines[name]?.waiting ?? [] { answer(waiting, of: name) }
+      machines[name]?.waiting.removeAll { $0.request.isAnswered }
     }
-    feeds.waiting.removeAll { $0.request.isAnswered }
+  }
+
+  private func answer(_ waiting: FeedMachine.Waiting, of name: String) {
+    guard let machine = machines[name] else { return }
+    let isAtRest = machine.isSteady && !machine.isChanging
+    if isAtRest, machine.inForce == waiting.feed {
+      waiting.request.answer(
+        .done(waiting.feed.map { FeedAnswer(feed: feedReport($0)) } ?? FeedAnswer(removed: name)))
+    } else if isAtRest, let obstacle = machine.obstacle, obstacle.wanted == waiting.feed {
+      // Without the request, what was before stays wanted.
+      let before = machine.inForce
+      want(
+        wanted.others.compactMap { $0.name == name ? before : $0 }
+          + (wantedFeed(name) != nil ? [] : [before].compactMap(\.self)))
+      machines[name]?.obstacle = nil
+      waiting.request.fail(obstacle.failure)
+    } else if wantedFeed(name) != waiting.feed {
+      waiting.request.fail(.failed, Failure.superseded)
+    } else if machine.isStalled {
+      waiting.request.fail(.failed, Self.stalled + "; the change comes into force when it does")
+    } else if hasPassed(waiting.deadline) {
+      waiting.request.fail(.failed, Self.stalled)
+    }
   }
 
   /// The engine and its feeds are gone: who waits for one learns why.
   func failFeedRequests(_ failure: Failure) {
-    let waiting = feeds.waiting
-    feeds.waiting = []
-    for waiting in waiting { waiting.request.fail(failure) }
+    for name in machines.keys.sorted() {
+      let waiting = machines[name]?.waiting ?? []
+      machines[name]?.waiting = []
+      for waiting in waiting { waiting.request.fail(failure) }
+    }
   }
 
   /// Whether the client plays all feeds as they are wanted, as far as it can.
   package var areFeedsSettled: Bool {
-    let names = Set(feeds.inForce.keys).union(wanted.others.map(\.name))
-    return !feeds.isBusy
-      && names.allSatisfy { name in
-        let feed = wanted.others.first { $0.name == name }
-        return feeds.inForce[name] == feed || feeds.obstacles[name].map { $0.wanted == feed } ?? false
+    let feeds = machines.filter { !FeedSetting.isMain($0.key) }
+    return wanted.others.allSatisfy { feeds[$0.name] != nil }
+      && feeds.allSatisfy { name, machine in
+        let feed = wantedFeed(name)
+        return !machine.isBusy
+          && (machine.inForce == feed || machine.obstacle.map { $0.wanted == feed } ?? false)
       }
   }
 
@@ -339,8 +331,8 @@ extension Processor {
     report.outputs = feed.portNames.enumerated().map { n, port in
       StatusFields.NamedLevel(port, n < levels.count ? levels[n] : Level(rms: 0, peak: 0))
     }
-    report.isHeard = feeds.inForce[feed.name] == feed
-    report.obstacle = feeds.obstacles[feed.name]?.failure.description
+    report.isHeard = machines[feed.name]?.inForce == feed
+    report.obstacle = machines[feed.name]?.obstacle?.failure.description
     return report
   }
 }

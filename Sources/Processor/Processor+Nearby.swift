@@ -107,7 +107,7 @@ extension Processor {
     }
     guard state.kind == .live || state.kind == .recording && isFollowing, change == nil,
       onDemand.designs.isEmpty, onDemand.aim == nil,
-      heard.pending.isEmpty, fallback.job == nil, fallback.watch.missing.isEmpty, fallback.chosen.isEmpty,
+      !isChangingMain, fallback.job == nil, fallback.watch.missing.isEmpty, fallback.chosen.isEmpty,
       let filters
     else { return onDemand.nearby.pause() }
     let (device, choice) = (wanted.device, onDemand.choice)

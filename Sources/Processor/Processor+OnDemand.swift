@@ -135,7 +135,7 @@ extension Processor {
   func dropDesign(_ key: FilterChoice.Key) {
     let isNeeded =
       onDemand.aim?.key == key
-      || feeds.current.values.contains { if case .designing(key) = $0.step { true } else { false } }
+      || machines.values.contains { if case .designing(key) = $0.step { true } else { false } }
     if !isNeeded { onDemand.designs.removeValue(forKey: key)?.job.abandon() }
   }
 

@@ -12,7 +12,7 @@ extension Processor {
     let client = try clientOutsideTakeOrFadeOut()
     try refuseDuringPlayback()
     try refuseWhileDiskHangs()
-    if feeds.isAddingOrRemoving {
+    if machines.values.contains(where: \.isAddingOrRemoving) {
       throw Failure(.failed, "a feed is being added or removed; try again in a moment")
     }
     guard takes.closing.count < Takes.maxClosing else {
@@ -43,7 +43,7 @@ extension Processor {
     if let unknown = names.first(where: { name in !all.contains { $0.lowercased() == name.lowercased() } }) {
       throw UnknownWord(kind: "feed", word: unknown, choices: all + ["all"])
     }
-    for feed in wanted.others where chosen.contains(feed.name) && feeds.inForce[feed.name] != feed {
+    for feed in wanted.others where chosen.contains(feed.name) && machines[feed.name]?.inForce != feed {
       throw Failure(.failed, "the feed \(feed.name) is not heard yet; see: pinna feed list")
     }
     return chosen
@@ -51,8 +51,7 @@ extension Processor {
 
   /// The feed as a take that begins now records it: as the callback plays it, or fades to it. Nil if it is not heard.
   private func heardFeed(_ name: String) -> FeedSetting? {
-    if let current = feeds.current[name], case .changing = current.step { return current.feed }
-    return feeds.inForce[name]
+    (try? machines[name]?.coming?.feed(named: name)) ?? machines[name]?.inForce
   }
 
   /// Ends the take. Answers when it is on disk.

@@ -63,15 +63,14 @@ extension Processor {
     for (name, selection) in following where isFree(name) {
       let pose = selection.following(
         tracking.pose, talker: tracking.place, on: wanted.device)
-      let last = tracking.resolved[name]
+      let last = machines[name]?.turn.resolved
       if last?.wanted == pose, last?.version == onDemand.choice.version { continue }
       guard let turned = turn(selection, of: wanted.device) else { continue }
-      if turned == tracking.sent[name] {
-        tracking.resolved[name] = (pose, onDemand.choice.version)
-        continue
+      if turned != machines[name]?.turn.sent {
+        client.use(onDemand.choice)
+        guard substitute([name]) else { continue }
       }
-      client.use(onDemand.choice)
-      if substitute([name]) { tracking.resolved[name] = (pose, onDemand.choice.version) }
+      machines[name]?.turn.resolved = (pose, onDemand.choice.version)
     }
   }
 
@@ -92,8 +91,8 @@ extension Processor {
 
   /// Whether no change of a feed is under way, whose sender would be told that it was superseded.
   private func isFree(_ name: String) -> Bool {
-    if name == FeedSetting.main { return heard.pending.isEmpty }
-    return feeds.current[name] == nil && feeds.inForce[name] == wanted.others.first { $0.name == name }
+    guard let machine = machines[name], machine.isSteady, !machine.isChanging else { return false }
+    return machine.inForce == (try? wanted.feed(named: name))
   }
 
   // MARK: Talkers
@@ -191,8 +190,10 @@ extension Processor {
   /// Lists in the sidecar what the feeds that follow played when a take began, pre-roll included.
   /// - Parameter frame: the engine's frame with which the take began after its pre-roll.
   func noteTurns(in take: any TakeRecording, from frame: Int) {
-    for (feed, frame, selection) in tracking.history(from: frame - take.preRollFrames) {
-      take.addTurn(Sidecar.Turn(selection, frame: frame, feed: Substitution.file(feed)))
+    for (name, machine) in machines.sorted(by: { $0.key < $1.key }) {
+      for (frame, selection) in machine.turn.history(from: frame - take.preRollFrames) {
+        take.addTurn(Sidecar.Turn(selection, frame: frame, feed: Self.file(name)))
+      }
     }
   }
 }

@@ -45,13 +45,12 @@ package final class Processor {
   var watchdog = Watchdog()
   var stallProbe = StallProbe()
   var fallback = Fallback()
-  var feeds = FeedWork()
+  /// By the feeds' names, `main` among them.
+  package internal(set) var machines = [FeedSetting.main: FeedMachine()]
   var onDemand = OnDemand()
   var tracking = Tracking()
   /// Why what comes in where poses are expected counts for nothing; nil if it does.
   package var trackerProblem: String?
-  /// Those that the callback has not ended yet.
-  var substitutions: [Ticket: Substitution] = [:]
   var warnings = Warnings()
   var wakefulness = Wakefulness()
   var duplicateSignals = DuplicateSignalDetector()
@@ -151,15 +150,18 @@ package final class Processor {
 
   /// True while the callback or a job owes a result.
   package var isBusy: Bool {
-    !heard.pending.isEmpty || !changesAwaitingConnections.isEmpty || change != nil || !takes.closing.isEmpty
-      || !periodRequests.isEmpty || deadline != nil || feeds.isBusy || onDemand.aim != nil
-      || !substitutions.isEmpty
+    !changesAwaitingConnections.isEmpty || change != nil || !takes.closing.isEmpty
+      || !periodRequests.isEmpty || deadline != nil || onDemand.aim != nil
+      || machines.values.contains(where: \.isBusy)
   }
 
   /// Whether `setting` is in force and no change is pending.
   package func isSettled(at setting: Setting) -> Bool {
-    heard.pending.isEmpty && change == nil && setting == wanted && setting == inForce
+    !isChangingMain && change == nil && setting == wanted && setting == inForce
   }
+
+  /// Whether a change of `main` is on its way through the callback.
+  package var isChangingMain: Bool { machines[FeedSetting.main]?.isChanging ?? false }
 
   /// Whether a change can begin now.
   package var isFree: Bool { state.kind == .live && change == nil }
@@ -219,22 +221,11 @@ package final class Processor {
       if case .fadingOut(let change, let engine, let filters, ticket) = state {
         return switchDevice(change, engine, filters)
       }
-      if substitutionEnded(ticket, isInForce: true) || feedChangeEnded(ticket, isInForce: true) { return }
-      let old = inForce
-      guard let ended = heard.applied(ticket) else { return }
-      fallback.changed(without: ended.missing)
-      tracking.changed(FeedSetting.main, ended.turned)
-      notifyOfChange(from: old, to: inForce)
-      if let request = ended.request { answer(request, changeFrom: old) }
+      fadeEnded(ticket, .inForce)
     case .substituted(let ticket, let frame, let takeFrame):
       substitutionBegan(ticket, frame: frame, takeFrame: takeFrame)
-    case .superseded(let ticket):
-      if substitutionEnded(ticket, isInForce: false) || feedChangeEnded(ticket, isInForce: false) { return }
-      heard.superseded(ticket)?.fail(.failed, Failure.superseded)
-    case .refused(let ticket, _):
-      (tracking.sent, tracking.resolved) = ([:], [:])
-      if feedChangeEnded(ticket, isInForce: false) { return }
-      heard.refused(ticket)?.fail(.refused, recordingReason)
+    case .superseded(let ticket): fadeEnded(ticket, .superseded)
+    case .refused(let ticket, _): fadeEnded(ticket, .refused)
     case .takeArmed(let ticket): takeArmed(ticket)
     case .takeBegan(let ticket, let frame): takeBegan(ticket, frame: frame)
     case .transportStopped(let take, _): transportStopped(take)
@@ -242,47 +233,6 @@ package final class Processor {
     case .playbackEnded(let ticket): playbackEnded(ticket)
     case .released, .convolverReplaced, .feedBegan, .feedEnded: break
     }
-  }
-
-  // MARK: Changes
-
-  /// Posts a crossfade to `setting`, for the current device, as soon as its filters are there. `request` is answered when
-  /// the callback has applied it.
-  /// - Parameters:
-  ///   - isRestoring: uses the slot that the queue reserves for restoring the previous setting.
-  ///   - containsEarlier: who waits for a change that this one supersedes waits for this one.
-  func post(
-    _ setting: Setting, _ request: Request?, isRestoring: Bool = false, containsEarlier: Bool = false
-  ) throws {
-    if let key = missingKey(for: setting.main.selection, of: setting.device) {
-      try refuseOutsideGraph()
-      return try aim(at: key, for: setting.main.selection, from: setting, request)
-    }
-    let turned = turn(setting.main.selection, of: setting.device)
-    if turned != nil { client?.use(onDemand.choice) }
-    let ticket = try clientInGraph().change(to: setting, isRestoring: isRestoring)
-    heard.posted(
-      ticket,
-      Heard.PendingChange(
-        setting: setting, missing: fallback.chosen, deadline: world.now + .seconds(3), request: request,
-        containsEarlier: containsEarlier, turned: turned))
-    tracking.sent[FeedSetting.main] = turned
-  }
-
-  /// Answers requests that the callback did not handle in time, because no period runs. The changes stay queued and
-  /// take effect when periods resume.
-  private func failExpiredChanges() {
-    for request in heard.takeExpired(where: hasPassed) {
-      request.fail(.failed, Self.stalled + "; the change comes into force when it does")
-    }
-  }
-
-  static let stalled = "the JACK server runs no periods"
-
-  /// Fails all pending changes: the callback that received them will not report again.
-  func failPendingChanges(_ failure: Failure) {
-    dropAim(failure)
-    for request in heard.forgetPending() { request.fail(failure) }
   }
 
   var recordingReason: String {

@@ -58,6 +58,13 @@ public struct Setting: Hashable, Sendable {
   /// Replaces the feeds besides `main`.
   public mutating func want(_ others: [FeedSetting]) { feeds = [main] + others.map { $0.moved(to: device) } }
 
+  /// The same with these feeds besides `main`.
+  public func with(_ others: [FeedSetting]) -> Setting {
+    var setting = self
+    setting.want(others)
+    return setting
+  }
+
   /// - Throws: `UnknownWord` or a `Failure`, if there is no such feed.
   public func feed(named name: String) throws -> FeedSetting {
     if let feed = feeds.first(where: { $0.name.lowercased() == name.lowercased() }) { return feed }
