@@ -23,8 +23,8 @@ package struct Fade {
   var deadline: ContinuousClock.Instant?
   /// Nil for an internal change, and after the request timed out.
   var request: Request?
-  /// Whether its setting contains all changes before: who waits for one that it supersedes waits for this one.
-  var containsEarlier = false
+  /// What was asked for with the request.
+  var changes: [Change] = []
 }
 
 /// One feed, `main` or another: what is in force, and what is under way. A step of one feed never waits for another. Only
@@ -43,7 +43,9 @@ package struct FeedMachine {
   /// A request that is answered once its feed is in force, or has gone.
   struct Waiting {
     /// Nil if it asked for the feed's end.
-    let feed: FeedSetting?
+    var feed: FeedSetting?
+    /// What was asked for; nil for the feed's end.
+    let words: FeedWords?
     let request: Request
     let deadline: ContinuousClock.Instant
   }
@@ -119,10 +121,14 @@ package struct FeedMachine {
   /// The callback has ended one: in force, or given up.
   mutating func take(_ ticket: Ticket) -> Fade? { fades.removeValue(forKey: ticket) }
 
-  /// Who waited for a change that was dropped in favour of a newer one, and does not wait for that.
+  /// Who waited for a change that was dropped in favour of a newer one; nil if that contains all that was asked for, so that
+  /// its answer is for both.
   mutating func dropped(_ fade: Fade, _ ticket: Ticket) -> Request? {
     guard let request = fade.request else { return nil }
-    guard let newest, newest > ticket, fades[newest]?.containsEarlier == true else { return request }
+    guard let newest, newest > ticket, fades[newest]?.setting?.contains(fade.changes) == true else {
+      return request
+    }
+    fades[newest]?.changes += fade.changes
     let other = fades[newest]?.request
     fades[newest]?.request = Request { outcome in
       request.answer(outcome)

@@ -39,7 +39,7 @@ extension Processor {
     if let key = missingKey(for: setting.main.selection, of: setting.device), preset == nil {
       try aim(at: key, for: setting.main.selection, from: wanted, with: changes, request)
     } else {
-      try post(setting, request)
+      try post(setting, request, changes: changes)
     }
     change?.add(inForce: changes)
   }

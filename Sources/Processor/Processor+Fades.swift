@@ -12,16 +12,16 @@ extension Processor {
   /// Posts a crossfade to `setting`, for the current device, as soon as its filters are there. `request` is answered when
   /// the callback has applied it.
   /// - Parameters:
+  ///   - changes: what was asked for with `request`.
   ///   - isRestoring: uses the slot that the queue reserves for restoring the previous setting.
-  ///   - containsEarlier: who waits for a change that this one supersedes waits for this one.
   func post(
-    _ setting: Setting, _ request: Request?, isRestoring: Bool = false, containsEarlier: Bool = false
+    _ setting: Setting, _ request: Request?, changes: [Change] = [], isRestoring: Bool = false
   ) throws {
     if let key = missingKey(for: setting.main.selection, of: setting.device) {
       try refuseOutsideGraph()
       return try aim(at: key, for: setting.main.selection, from: setting, request)
     }
-    try post(FeedSetting.main, setting, request, containsEarlier: containsEarlier) {
+    try post(FeedSetting.main, setting, request, changes) {
       try clientInGraph().change(to: setting, isRestoring: isRestoring)
     }
     heard.wanted = setting
@@ -30,7 +30,7 @@ extension Processor {
   /// Posts a change of a feed.
   /// - Parameter send: sends it to the callback.
   func post(
-    _ name: String, _ setting: Setting, _ request: Request? = nil, containsEarlier: Bool = false,
+    _ name: String, _ setting: Setting, _ request: Request? = nil, _ changes: [Change] = [],
     send: () throws -> Ticket
   ) throws {
     let turned = turn(try setting.feed(named: name).selection, of: setting.device)
@@ -40,7 +40,7 @@ extension Processor {
       ticket,
       Fade(
         setting: setting, missing: fallback.chosen, turned: turned, deadline: world.now + .seconds(3),
-        request: request, containsEarlier: containsEarlier))
+        request: request, changes: changes))
     machines[name]?.turn.sent = turned
   }
 

@@ -19,7 +19,7 @@ extension Processor {
     }
     try check(feed.selection)
     want(wanted.others + [feed])
-    wait(for: name, feed, request)
+    wait(for: name, feed, words, request)
   }
 
   /// Changes a feed. Answers when the change is heard.
@@ -42,7 +42,7 @@ extension Processor {
     }
     try check(feed.selection)
     want(wanted.others.map { $0.name == name ? feed : $0 })
-    wait(for: name, feed, request)
+    wait(for: name, feed, words, request)
   }
 
   /// Removes a feed. Answers when its ports have gone.
@@ -54,7 +54,7 @@ extension Processor {
     }
     let name = try wanted.feed(named: name).name
     want(wanted.others.filter { $0.name != name })
-    wait(for: name, nil, request)
+    wait(for: name, nil, nil, request)
   }
 
   private func refuseFeedsNow() throws(Failure) {
@@ -83,14 +83,24 @@ extension Processor {
     }
   }
 
-  private func wait(for name: String, _ feed: FeedSetting?, _ request: Request) {
-    let earlier = machines[name]?.waiting ?? []
+  /// - Parameter words: what was asked for of the feed; nil for its end.
+  private func wait(for name: String, _ feed: FeedSetting?, _ words: FeedWords?, _ request: Request) {
+    // Whoever asked for nothing that this replaces waits for the same.
+    let earlier = (machines[name]?.waiting ?? []).map { waiting in
+      var (waiting, changed) = (waiting, feed)
+      if let words = waiting.words, changed != nil,
+        (try? words.apply(to: &changed!, of: wanted.device)) != nil,
+        changed == feed
+      {
+        waiting.feed = feed
+      }
+      return waiting
+    }
     // A design may take minutes; its own limit ends it.
-    machines[name, default: FeedMachine()].waiting = [
-      FeedMachine.Waiting(feed: feed, request: request, deadline: world.now + .seconds(610))
-    ]
+    let new = FeedMachine.Waiting(
+      feed: feed, words: words, request: request, deadline: world.now + .seconds(610))
+    machines[name, default: FeedMachine()].waiting = earlier + [new]
     machines[name]?.obstacle = nil
-    for other in earlier { other.request.fail(.failed, Failure.superseded) }
   }
 
   private func wantedFeed(_ name: String) -> FeedSetting? { wanted.others.first { $0.name == name } }
@@ -261,7 +271,7 @@ extension Processor {
   }
 
   private func answer(_ waiting: FeedMachine.Waiting, of name: String) {
-    guard let machine = machines[name] else { return }
+    guard let machine = machines[name], !waiting.request.isAnswered else { return }
     let isAtRest = machine.isSteady && !machine.isChanging
     if isAtRest, machine.inForce == waiting.feed {
       waiting.request.answer(
@@ -273,7 +283,7 @@ extension Processor {
         wanted.others.compactMap { $0.name == name ? before : $0 }
           + (wantedFeed(name) != nil ? [] : [before].compactMap(\.self)))
       machines[name]?.obstacle = nil
-      waiting.request.fail(obstacle.failure)
+      for same in machine.waiting where same.feed == waiting.feed { same.request.fail(obstacle.failure) }
     } else if wantedFeed(name) != waiting.feed {
       waiting.request.fail(.failed, Failure.superseded)
     } else if machine.isStalled {

@@ -111,6 +111,13 @@ public struct Setting: Hashable, Sendable {
     }
   }
 
+  /// Whether `changes` would change nothing. Of a preset and of an input it is not known.
+  public func contains(_ changes: [Change]) -> Bool {
+    var changed = self
+    return !changes.contains(where: \.choosesDevice) && (try? changed.apply(changes)) != nil
+      && changed == self
+  }
+
   /// Seats some people more, each in place of who had the name or the place; "off" seats nobody.
   private mutating func seat(_ words: String) throws(Failure) {
     let new = words == "off" ? [] : try Seat.list(words.split(separator: ";").map(String.init))

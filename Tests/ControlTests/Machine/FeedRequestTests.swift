@@ -240,4 +240,30 @@ extension Rig.SentRequest {
     #expect(requests.last?.outcome?.status == .done)
     #expect(rig.world.client?.audibleFeeds["anna"]?.gain.value == -20)
   }
+
+  @Test("whoever asked for what a newer change keeps is answered with that; whoever it replaces is told")
+  func contained() throws {
+    let rig = Rig.live()
+    _ = add(rig, "anna")
+    settle(rig)
+    func set(_ feed: String, _ words: String...) -> Rig.SentRequest {
+      rig.ask("set") { processor, request in
+        if FeedSetting.isMain(feed) {
+          try processor.set(Change.list(words[...]), request)
+        } else {
+          try processor.setFeed(feed, FeedWords(words[...]), request)
+        }
+      }
+    }
+    for feed in ["anna", "main"] {
+      // The first one is fading while the others come.
+      _ = set(feed, "gain", "-1")
+      rig.run(periods: 1)
+      let (kept, replaced) = (set(feed, "mute", "on"), set(feed, "high-pass", "60"))
+      let newest = set(feed, "high-pass", "80")
+      settle(rig)
+      #expect(kept.status == .done && newest.status == .done, "\(feed): \(kept.text)")
+      #expect(replaced.text == Failure.superseded, "\(feed)")
+    }
+  }
 }
