@@ -389,6 +389,7 @@ lint:
 	@sh tools/check-escapes
 	@echo "== Tests name every promise, and nothing names this machine or has a line of the seeds"
 	@sh tools/check-tests
+	@python3 tools/mutations --check
 
 format:
 	swift format --in-place --recursive Package.swift Sources Tests Benchmarks

@@ -5,7 +5,9 @@ public struct AdaptationLoad: Sendable {
   /// Of the filters that are written.
   public var writing = 0.0
 
-  public init(analysis: Double = 0, writing: Double = 0) { (self.analysis, self.writing) = (analysis, writing) }
+  public init(analysis: Double = 0, writing: Double = 0) {
+    (self.analysis, self.writing) = (analysis, writing)
+  }
 
   public var total: Double { analysis + writing }
 
