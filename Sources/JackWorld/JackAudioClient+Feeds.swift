@@ -8,7 +8,7 @@ import Rendering
 import Settings
 import Threads
 
-/// The feeds besides `main`: their ports, and what the engine plays on them.
+/// The feeds besides `main`: their ports come and go.
 extension JackAudioClient {
   func add(_ feed: FeedSetting) -> Job<Ticket> {
     worker.job { [self] in
@@ -28,7 +28,8 @@ extension JackAudioClient {
           $0[feed.name] = JackEngine.LiveFeed(
             number: begun.feed, firstOutput: place, outputs: names.count)
         }
-        return try change(feed)
+        try used.adaptation?.check(feed, number: nil)
+        return try send(feed, try filters(for: feed), follows: true)
       } catch {
         if let live = used.feeds.withLock({ $0.removeValue(forKey: feed.name) }) {
           _ = try? used.engine.endFeed(live.number)
@@ -39,24 +40,11 @@ extension JackAudioClient {
     }
   }
 
-  func change(_ feed: FeedSetting) throws -> Ticket {
-    let used = try engine
-    guard let live = used.feeds.withLock({ $0[feed.name] }) else { throw QueueRefusal.noFeed }
-    try used.adaptation?.check(feed, number: live.number)
-    let filters = try filters(for: feed.selection)
-    let ticket = try used.engine.change(
-      feed: live.number, to: feed.base(of: filters), gain: feed.amplitude,
-      highPass: feed.highPass.frequency?.value)
-    used.feeds.withLock { $0[feed.name]?.filters = filters }
-    adapt(used, feed, live.number, filters)
-    return ticket
-  }
-
   func remove(_ feed: FeedSetting) -> Job<Bool> {
     worker.job { [self] in
       var silent = feed
       silent.muted = true
-      if (try? change(silent)) != nil {
+      if (try? send(silent, try filters(for: feed), follows: false)) != nil {
         // A fade that is under way, this one, and the periods that they begin and end in.
         usleep(useconds_t(45_000 + 4 * 1_000_000 * array.period / max(1, array.sampleRate)))
       }
@@ -74,7 +62,7 @@ extension JackAudioClient {
   /// - Throws: if the callback would take more than half of each period, so that nothing is left for crossfades and other
   ///   programs.
   private func checkLoad(of used: JackEngine, with feed: FeedSetting) throws(Failure) {
-    let outputs = [2, feed.portNames.count] + used.feeds.withLock { $0 }.values.map(\.outputs)
+    let outputs = [feed.portNames.count] + used.feeds.withLock { $0 }.values.map(\.outputs)
     let predicted = used.engine.predictedMicroseconds(period: array.period, outputs: outputs)
     let limit = 1e6 * Double(array.period) / Double(max(1, array.sampleRate)) / 2
     guard predicted > limit else { return }
@@ -96,10 +84,5 @@ extension JackAudioClient {
     } catch {
       throw Failure(.failed, "the feed cannot be added: not enough memory for its pre-roll (\(error))")
     }
-  }
-
-  func filters(for selection: Selection) throws -> FilterSet {
-    let used = try engine
-    return try choice.withLock { $0 }.filters(for: selection, of: used.device, used.filters)
   }
 }

@@ -260,16 +260,32 @@ final class JackAudioClient: AudioClient {
     }
   }
 
-  func change(to setting: Setting, isRestoring: Bool) throws -> Ticket {
-    let used = try engine
-    let (main, filters) = (setting.heard, try filters(for: setting))
-    if !isRestoring { try used.adaptation?.check(main, number: 0) }
+  func change(_ name: String, to setting: Setting, isRestoring: Bool) throws -> Ticket {
+    let (used, feed) = (try engine, try played(name, in: setting))
+    if !isRestoring { try used.adaptation?.check(feed, number: used.feeds.withLock { $0[name] }?.number) }
     places.withLock { $0 = setting.places }
     used.adaptation?.place(setting.places)
+    return try send(feed, try filters(for: feed, in: setting), follows: true, isRestoring: isRestoring)
+  }
+
+  /// What a feed plays.
+  private func played(_ name: String, in setting: Setting) throws -> FeedSetting {
+    guard let feed = setting.played.first(where: { $0.name == name }) else { throw QueueRefusal.noFeed }
+    return feed
+  }
+
+  /// Posts a crossfade of a feed.
+  /// - Parameter follows: whether it follows the sound from then on, as far as its setting says.
+  func send(_ feed: FeedSetting, _ filters: FilterSet, follows: Bool, isRestoring: Bool = false) throws
+    -> Ticket
+  {
+    let used = try engine
+    guard let live = used.feeds.withLock({ $0[feed.name] }) else { throw QueueRefusal.noFeed }
     let ticket = try used.engine.change(
-      to: main.base(of: filters), gain: main.amplitude, highPass: main.highPass.frequency?.value,
-      isRestoring: isRestoring)
-    adapt(used, main, 0, filters)
+      feed: live.number, to: feed.base(of: filters), gain: feed.amplitude,
+      highPass: feed.highPass.frequency?.value, isRestoring: isRestoring)
+    used.feeds.withLock { $0[feed.name]?.filters = filters }
+    if follows { adapt(used, feed, live.number, filters) }
     return ticket
   }
 
@@ -295,13 +311,14 @@ final class JackAudioClient: AudioClient {
   }
 
   func fadeOut(from setting: Setting) throws -> Ticket {
-    let ticket = try engine.engine.change(
-      to: setting.heard.base(of: filters(for: setting)), gain: 0,
-      highPass: setting.main.highPass.frequency?.value)
-    for var feed in setting.others {
-      feed.muted = true
-      _ = try? change(feed)
+    func silence(_ feed: FeedSetting) throws -> Ticket {
+      var silent = feed
+      silent.muted = true
+      return try send(silent, try filters(for: feed, in: setting), follows: false)
     }
+    let feeds = setting.played
+    let ticket = try silence(feeds[0])
+    for feed in feeds.dropFirst() { _ = try? silence(feed) }
     return ticket
   }
 
@@ -310,31 +327,28 @@ final class JackAudioClient: AudioClient {
   func substitute(_ feeds: [String], in setting: Setting) throws -> [String: Ticket] {
     let used = try engine
     var tickets: [String: Ticket] = [:]
-    if feeds.contains(FeedSetting.main) {
-      let (main, filters) = (setting.heard, try filters(for: setting))
-      tickets[FeedSetting.main] = try used.engine.substitute(
-        main.base(of: filters), gain: main.amplitude, highPass: main.highPass.frequency?.value)
-      adapt(used, main, 0, filters)
-    }
-    for feed in setting.others where feeds.contains(feed.name) {
-      guard let live = used.feeds.withLock({ $0[feed.name] }),
-        let filters = try? filters(for: feed.selection), filters !== live.filters,
-        let ticket = try? used.engine.substitute(
+    for feed in setting.played where feeds.contains(feed.name) {
+      guard let live = used.feeds.withLock({ $0[feed.name] }) else { continue }
+      do {
+        let filters = try filters(for: feed, in: setting)
+        guard feed.isMain || filters !== live.filters else { continue }
+        tickets[feed.name] = try used.engine.substitute(
           feed: live.number, feed.base(of: filters), gain: feed.amplitude,
           highPass: feed.highPass.frequency?.value)
-      else { continue }
-      used.feeds.withLock { $0[feed.name]?.filters = filters }
-      adapt(used, feed, live.number, filters)
-      tickets[feed.name] = ticket
+        used.feeds.withLock { $0[feed.name]?.filters = filters }
+        adapt(used, feed, live.number, filters)
+      } catch  where feed.isMain { throw error } catch { continue }
     }
     return tickets
   }
 
-  private func filters(for setting: Setting) throws -> FilterSet {
-    if let microphone = setting.listening {
-      return try choice.withLock { $0 }.filters(listeningTo: microphone, engine.filters)
+  /// - Parameter setting: that the feed belongs to; nil for one besides `main`.
+  func filters(for feed: FeedSetting, in setting: Setting? = nil) throws -> FilterSet {
+    let (used, choice) = (try engine, choice.withLock { $0 })
+    if feed.isMain, let microphone = setting?.listening {
+      return try choice.filters(listeningTo: microphone, used.filters)
     }
-    return try filters(for: setting.main.selection)
+    return try choice.filters(for: feed.selection, of: used.device, used.filters)
   }
 
   func beginTake(into ring: TakeRing, followingTransport: Bool) throws -> Ticket {
@@ -380,12 +394,13 @@ final class JackEngine: PreparedEngine {
   let ports: PreparedPorts
   /// Nil if `main` cannot follow the sound.
   let adaptation: LiveAdaptation?
-  /// The feeds besides `main` that the engine plays, by name.
-  let feeds = Locked<[String: LiveFeed]>([:])
+  /// The feeds that the engine plays, by name.
+  let feeds = Locked([FeedSetting.main: LiveFeed(number: 0, firstOutput: -2, outputs: 2)])
 
   struct LiveFeed: Sendable {
     /// Among the engine's feeds.
     let number: Int
+    /// Counted from the first after main's two.
     let firstOutput: Int
     let outputs: Int
     /// Those of the last change.

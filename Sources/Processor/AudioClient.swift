@@ -108,9 +108,12 @@ package protocol AudioClient: AnyObject, Sendable {
   /// Leaves the graph. Fails if libjack hangs; then no other client may be opened in this process.
   func close() -> Job<Bool>
 
-  /// Posts a crossfade to `setting`, for the current device.
-  /// - Parameter isRestoring: uses the slot that the queue reserves for restoring the previous setting.
-  func change(to setting: Setting, isRestoring: Bool) throws -> Ticket
+  /// Posts a crossfade of a feed, `main` or one that was added, with the same outputs.
+  /// - Parameters:
+  ///   - name: of the feed.
+  ///   - setting: what it plays then stands there. It must be of the engine's device.
+  ///   - isRestoring: uses the slot that the queue reserves for restoring the previous setting.
+  func change(_ name: String, to setting: Setting, isRestoring: Bool) throws -> Ticket
   /// Takes the filters of every setting from `choice` from now on, and those of the engine.
   func use(_ choice: FilterChoice)
   /// Posts crossfades of feeds, `main` among them, to the filters of `setting` that are chosen by now. It is allowed during
@@ -129,8 +132,6 @@ package protocol AudioClient: AnyObject, Sendable {
   func fadeOut(from setting: Setting) throws -> Ticket
   /// Registers the ports of a feed, and fades it in. The result is the ticket of that change.
   func add(_ feed: FeedSetting) -> Job<Ticket>
-  /// Posts a crossfade of a feed that was added, with the same outputs.
-  func change(_ feed: FeedSetting) throws -> Ticket
   /// Fades a feed out, and unregisters its ports.
   func remove(_ feed: FeedSetting) -> Job<Bool>
   /// - Parameter followingTransport: begins when JACK's transport rolls, and ends when it does not.

@@ -168,7 +168,8 @@ extension Processor {
     enter(.live)
     // The queue reserves a slot for this change, and delivers it after the fade-out.
     try? post(wanted, nil, isRestoring: true)
-    for feed in wanted.others.compactMap({ machines[$0.name]?.inForce }) { _ = try? client?.change(feed) }
+    let before = wanted.with(wanted.others.compactMap { machines[$0.name]?.inForce })
+    for feed in before.others { _ = try? client?.change(feed.name, to: before, isRestoring: false) }
     fail(change, Self.unchangedByStall)
     resumeDisplaced(by: change)
   }

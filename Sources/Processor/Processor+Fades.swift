@@ -21,21 +21,18 @@ extension Processor {
       try refuseOutsideGraph()
       return try aim(at: key, for: setting.main.selection, from: setting, request)
     }
-    try post(FeedSetting.main, setting, request, changes) {
-      try clientInGraph().change(to: setting, isRestoring: isRestoring)
-    }
+    try post(FeedSetting.main, setting, request, changes, isRestoring: isRestoring)
     heard.wanted = setting
   }
 
-  /// Posts a change of a feed.
-  /// - Parameter send: sends it to the callback.
+  /// Posts a change of a feed, whose filters are there.
   func post(
     _ name: String, _ setting: Setting, _ request: Request? = nil, _ changes: [Change] = [],
-    send: () throws -> Ticket
+    isRestoring: Bool = false
   ) throws {
     let turned = turn(try setting.feed(named: name).selection, of: setting.device)
     if turned != nil { client?.use(onDemand.choice) }
-    let ticket = try send()
+    let ticket = try clientInGraph().change(name, to: setting, isRestoring: isRestoring)
     machines[name, default: FeedMachine()].posted(
       ticket,
       Fade(

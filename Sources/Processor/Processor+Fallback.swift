@@ -99,7 +99,7 @@ extension Processor {
   private func onDemandCases(areReadyWithout missing: Set<String>, _ sampleRate: Int) -> Bool {
     var areReady = true
     // What follows a pose has none until there are filters for it.
-    let still = ([wanted.main.selection] + wanted.others.map(\.selection)).map {
+    let still = wanted.feeds.map(\.selection).map {
       $0.following(nil, on: wanted.device)
     }
     let keys = still.flatMap {
@@ -142,7 +142,7 @@ extension Processor {
     guard fallback.inForce != fallback.chosen, !isChangingMain,
       !machines.values.contains(where: \.isSubstituting)
     else { return }
-    substitute([FeedSetting.main] + wanted.others.map(\.name), isFallback: true)
+    substitute(wanted.feeds.map(\.name), isFallback: true)
   }
 
   /// Says that main's filters do without other microphones from now on.
@@ -176,8 +176,8 @@ extension Processor {
   /// - Parameter frame: the engine's frame with which the take began after its pre-roll.
   func noteFallback(in take: any TakeRecording, from frame: Int) {
     for (frame, missing) in fallback.history(from: frame - take.preRollFrames) {
-      for feed in [nil] + wanted.others.map(\.name) {
-        take.addFallback(frame: frame, without: missing.sorted(), feed: feed)
+      for feed in wanted.feeds {
+        take.addFallback(frame: frame, without: missing.sorted(), feed: Self.file(feed.name))
       }
     }
   }

@@ -154,7 +154,7 @@ extension Processor {
         begin(new, .adding(client.add(new)))
         machines[name]?.turn.sent = turned
       case (let old?, let new?) where old.portNames == new.portNames:
-        try post(name, wanted) { try client.change(new) }
+        try post(name, wanted)
       case (let old?, _): begin(old, .removing(client.remove(old)))
       case (nil, nil): break
       }

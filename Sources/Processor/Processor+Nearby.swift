@@ -102,7 +102,7 @@ extension Processor {
   /// Designs the looks and poses around those that are wanted, while nothing is changed or missing, and nobody waits for
   /// another design. Only what follows a pose is designed during takes.
   func pollNearby() {
-    let isFollowing = ([wanted.main.selection] + wanted.others.map(\.selection)).contains {
+    let isFollowing = wanted.feeds.map(\.selection).contains {
       !$0.follows.isEmpty
     }
     guard state.kind == .live || state.kind == .recording && isFollowing, change == nil,
@@ -111,7 +111,7 @@ extension Processor {
       let filters
     else { return onDemand.nearby.pause() }
     let (device, choice) = (wanted.device, onDemand.choice)
-    let centres = ([wanted.main.selection] + wanted.others.map(\.selection)).map { selection in
+    let centres = wanted.feeds.map(\.selection).map { selection in
       var centre = selection.following(
         tracking.pose, talker: tracking.place, on: device
       ).onGrid

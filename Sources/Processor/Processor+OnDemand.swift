@@ -85,7 +85,7 @@ extension Processor {
   /// - Throws: why the filters cannot be used.
   func keep(_ sets: FilterSets, _ key: FilterChoice.Key) throws {
     try sets.check(key.selection, of: key.device.ownDevice(of: key.selection) ?? key.device)
-    let inUse = ([wanted.main.selection, inForce.main.selection] + wanted.others.map(\.selection)).flatMap {
+    let inUse = (inForce.feeds + wanted.feeds).map(\.selection).flatMap {
       FilterChoice.keys(
         for: onDemand.choice.played($0), of: wanted.device, sampleRate: key.sampleRate, without: key.missing)
     }

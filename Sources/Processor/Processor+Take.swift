@@ -36,7 +36,7 @@ extension Processor {
   /// - Parameter names: nil for all that are heard, empty for all.
   /// - Throws: `UnknownWord` for one that there is not; a `Failure` for one that is not heard yet.
   private func feeds(ofTake names: [String]?) throws -> [String] {
-    let all = [FeedSetting.main] + wanted.others.map(\.name)
+    let all = wanted.feeds.map(\.name)
     guard let names else { return all.filter { FeedSetting.isMain($0) || heardFeed($0) != nil } }
     let asked = names.map { $0.lowercased() }
     let chosen = names.isEmpty ? all : all.filter { asked.contains($0.lowercased()) }
@@ -174,12 +174,12 @@ extension Processor {
     answer.armed = recording.hasBegun ? nil : true
     answer.channels = take.plan.outputs
     let recorded = take.plan.feedNames
-    let omitted = ([FeedSetting.main] + wanted.others.map(\.name)).filter { !recorded.contains($0) }
+    let omitted = wanted.feeds.map(\.name).filter { !recorded.contains($0) }
     (answer.feeds, answer.unrecordedFeeds) = (recorded, omitted)
     answer.raw = take.plan.options.raw
     answer.convertedTake = take.plan.convertedFormat.map { path.replacing(/wav$/, with: $0) }
     let raw = take.plan.microphonesObstacle.map { "the microphones stay WAV: \($0)" }
-    answer.notes = omitted.filter { !FeedSetting.isMain($0) && heardFeed($0) == nil }.map {
+    answer.notes = omitted.filter { heardFeed($0) == nil }.map {
       "the feed \($0) is not heard yet; see: pinna feed list"
     }
     answer.notes += [take.plan.shortRingNote, obstacle, raw].compactMap { $0 }
@@ -224,7 +224,7 @@ extension Processor {
     if let note = Self.unconnectedNote(answer.unconnected, of: answer.microphoneCount) {
       recording.take.addNote(note)
     }
-    for feed in answer.unrecordedFeeds ?? [] where !FeedSetting.isMain(feed) && heardFeed(feed) == nil {
+    for feed in answer.unrecordedFeeds ?? [] where heardFeed(feed) == nil {
       recording.take.addNote("the feed \(feed) was not heard yet, and is not recorded")
     }
     startRequest?.answer(.done(answer))

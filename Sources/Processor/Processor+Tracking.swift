@@ -36,7 +36,7 @@ extension Processor {
 
   /// Whether any feed follows with it.
   package func follows(_ followed: Followed) -> Bool {
-    ([wanted.main.selection] + wanted.others.map(\.selection)).contains { $0.follows.contains(followed) }
+    wanted.feeds.contains { $0.selection.follows.contains(followed) }
   }
 
   /// The pose that counts, seen from the centre; nil before the first.
@@ -76,8 +76,7 @@ extension Processor {
 
   /// The feeds that follow, and `main`.
   var following: [(name: String, selection: Selection)] {
-    let main = wanted.listening == nil ? [(name: FeedSetting.main, selection: wanted.main.selection)] : []
-    return (main + wanted.others.map { ($0.name, $0.selection) }).filter { !$0.selection.follows.isEmpty }
+    wanted.played.filter { !$0.selection.follows.isEmpty }.map { ($0.name, $0.selection) }
   }
 
   /// A take begins between fades, so none may begin until it has. Filters without missing microphones come first.

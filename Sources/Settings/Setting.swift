@@ -135,8 +135,13 @@ public struct Setting: Hashable, Sendable {
     return Dictionary(seats.map { ($0.name, $0.look.direction(in: frame)) }) { first, _ in first }
   }
 
-  /// What main plays: one microphone is listened to as it is.
-  public var heard: FeedSetting { listening == nil ? main : main.linear }
+  /// What the feeds play: while one microphone is listened to, `main` plays that as it is.
+  public var played: [FeedSetting] {
+    guard listening != nil else { return feeds }
+    var alone = main.linear
+    alone.selection.follows = []
+    return [alone] + others
+  }
 
   /// The setting without listening to one microphone.
   public var withoutListening: Setting {

@@ -328,9 +328,16 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     return ticket
   }
 
-  func change(to setting: Setting, isRestoring: Bool) throws -> Ticket {
+  func change(_ name: String, to setting: Setting, isRestoring: Bool) throws -> Ticket {
     precondition(setting.device == device, "an engine has the filters of its own device alone")
-    try checkFilters(setting.main.selection)
+    let feed = try setting.feed(named: name)
+    guard feed.isMain || audibleFeeds[name] != nil else { throw QueueRefusal.noFeed }
+    try checkFilters(feed.selection)
+    guard feed.isMain else {
+      let ticket = Ticket.next()
+      feedChanges.append((ticket, feed, 0))
+      return ticket
+    }
     let ticket = try push(FakeEngine.Message.change, fromReserve: isRestoring)
     settings[ticket] = setting
     missing[ticket] = choice.missing
@@ -357,14 +364,6 @@ final class FakeClient: AudioClient, @unchecked Sendable {
     let job = Job<Bool>.begun()
     feedJobs.append((feed, engine, nil, job))
     return job
-  }
-
-  func change(_ feed: FeedSetting) throws -> Ticket {
-    guard audibleFeeds[feed.name] != nil else { throw QueueRefusal.noFeed }
-    try checkFilters(feed.selection)
-    let ticket = Ticket.next()
-    feedChanges.append((ticket, feed, 0))
-    return ticket
   }
 
   func endFeedJob(_ failure: Failure? = nil) {
