@@ -18,6 +18,25 @@ public struct Pose: Hashable, Sendable {
     (self.roll, self.yaw) = (Angle.turned(roll), Angle.turned(yaw))
   }
 
+  /// "roll 5 yaw -10", as `pinna set` takes it.
+  public var words: String { "roll \(roll.plain) yaw \(yaw.plain)" }
+
+  /// "5.0 -10.0"
+  package var angles: String { "\(roll) \(yaw)" }
+
+  /// Nil if `words` are no such text.
+  public init?(words: String) {
+    let parts = words.split(separator: " ")
+    guard parts.count == 4, let roll = Double(parts[1]), let yaw = Double(parts[3]) else { return nil }
+    self.init(roll: roll, yaw: yaw)
+  }
+
+  /// How the axes lie that looks and talkers' angles are told in: level, and not turned with the listener.
+  public var ofAxes: Pose { Pose(roll: roll) }
+
+  /// The same with the listener turned further, and the device's left side raised, by degrees.
+  public func turned(left: Double, up: Double) -> Pose { Pose(roll: roll + up, yaw: yaw + left) }
+
   /// The step of the poses that stereo filters are designed for, in degrees.
   public static let step = 5.0
 
@@ -101,6 +120,13 @@ extension DataSource {
 }
 
 extension Device {
+  /// The axes that looks and talkers' angles of a selection are told in.
+  /// - Throws: `UnknownWord` if there is no such data source.
+  public func axes(of selection: Selection) throws -> HeadFrame {
+    frame(of: try dataSource(named: selection.dataSource), selection.inputOrientation).turned(
+      by: selection.pose.ofAxes)
+  }
+
   /// The device with one case: the stereo of `selection` with a pose. Its filters come from all microphones.
   /// - Throws: `UnknownWord` or `Unsupported` if the device does not offer the case.
   func turned(_ selection: Selection) throws -> Device {

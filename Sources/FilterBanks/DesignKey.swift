@@ -40,7 +40,7 @@ package struct DesignKey: Sendable {
       let channels = source.microphones.map(String.init).joined(separator: ",")
       parts.append(
         "source \(source.name.debugDescription) \(f.x) \(f.y) \(f.z) \(channels) \(patterns) \(orientations)")
-      if source.pose != .none { parts.append("pose \(source.pose.roll) \(source.pose.yaw)") }
+      if source.pose != .none { parts.append("pose \(source.pose.angles)") }
     }
     if device.filterCases.contains(where: { $0.polarPattern == .stereo }) {
       let head =

@@ -31,6 +31,12 @@ package struct StatusFields: Codable, Sendable {
     package var yaw: Double?
 
     package init() {}
+
+    package init(_ selection: Selection) {
+      (dataSource, polarPattern) = (selection.dataSource, selection.polarPattern)
+      (inputOrientation, look) = (selection.inputOrientation, selection.effectiveLook)
+      (roll, yaw) = (selection.roll, selection.yaw)
+    }
   }
   /// Level of a port, in dB relative to full scale.
   package struct NamedLevel: Codable, Sendable {
@@ -60,8 +66,8 @@ package struct StatusFields: Codable, Sendable {
     /// How long ago it came, in seconds.
     package var secondsAgo: Double
 
-    package init(yaw: Double, pitch: Double, roll: Double, secondsAgo: Double) {
-      (self.yaw, self.pitch, self.roll, self.secondsAgo) = (yaw, pitch, roll, secondsAgo)
+    package init(_ pose: TrackedPose, secondsAgo: Double) {
+      (yaw, pitch, roll, self.secondsAgo) = (pose.yaw, pose.pitch, pose.roll, secondsAgo)
     }
   }
   /// The take that is running.

@@ -69,7 +69,7 @@ extension MonitorModel {
     }
     if setting == .look, feed.selection.polarPattern.isOriented { return turn(feed.first, step, now) }
     // Presses count on from what was tried last.
-    let attempt = attempts[row].flatMap { Pose(word: $0.value) == nil ? $0.value : nil }
+    let attempt = attempts[row].flatMap { Pose(words: $0.value) == nil ? $0.value : nil }
     let present = attempt ?? inForce
     let value: String? =
       switch step {
@@ -107,17 +107,15 @@ extension MonitorModel {
 
   /// Turns stereo and B-format. Both angles are sent, so that a request may take the place of one that has not been sent.
   private mutating func turn(_ feed: FeedSetting, _ step: Step, _ now: Instant) -> [Command] {
-    let present = attempts[.setting(.look)].flatMap { Pose(word: $0.value) } ?? feed.selection.pose
+    let present = attempts[.setting(.look)].flatMap { Pose(words: $0.value) } ?? feed.selection.pose
     let pose: Pose =
-      if case .turn(let left, let up) = step {
-        Pose(roll: present.roll + up, yaw: present.yaw + left)
-      } else { .none }
+      if case .turn(let left, let up) = step { present.turned(left: left, up: up) } else { .none }
     guard pose != present else {
       refuse(.setting(.look), "there is no other choice", now)
       return []
     }
-    attempts[.setting(.look)] = Attempt(value: pose.word, end: now + .seconds(3))
-    let words = [feed.name] + pose.word.split(separator: " ").map(String.init)
+    attempts[.setting(.look)] = Attempt(value: pose.words, end: now + .seconds(3))
+    let words = [feed.name] + pose.words.split(separator: " ").map(String.init)
     return [Command(.setting(.look), OSCMessage(OSCMethod.feedSet, words.map { .string($0) }))]
   }
 
@@ -238,19 +236,5 @@ extension MonitorModel {
     default: break
     }
     return []
-  }
-}
-
-extension Pose {
-  /// "roll 5 yaw -10", as `/pinna/set` takes it.
-  fileprivate var word: String {
-    "roll \(roll.plain) yaw \(yaw.plain)"
-  }
-
-  /// Nil if it is no such word.
-  fileprivate init?(word: String) {
-    let parts = word.split(separator: " ")
-    guard parts.count == 4, let roll = Double(parts[1]), let yaw = Double(parts[3]) else { return nil }
-    self.init(roll: roll, yaw: yaw)
   }
 }

@@ -209,7 +209,7 @@ extension MonitorView {
       guard let main = model.status?.allFeeds.first,
         let place = model.picture?.talker(
           azimuth: talker.azimuth, dataSource: main.selection.dataSource,
-          orientation: main.selection.inputOrientation, roll: main.selection.pose.roll, on: view)
+          orientation: main.selection.inputOrientation, pose: main.selection.pose, on: view)
       else { break }
       mark("●\(talker.identity)", place, .good, reach: 0.8)
     }

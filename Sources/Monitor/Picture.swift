@@ -26,12 +26,12 @@ package struct Picture: Sendable {
   /// Where a talker is on a page; nil for one whose direction points at the viewer or away.
   /// - Parameters:
   ///   - azimuth: in degrees from the forward of the data source of `main`, left positive.
-  ///   - roll: of `main`, as it is set.
+  ///   - pose: of `main`, as it is set.
   func talker(
-    azimuth: Double, dataSource: String, orientation: InputOrientation, roll: Double, on view: View
+    azimuth: Double, dataSource: String, orientation: InputOrientation, pose: Pose, on view: View
   ) -> SIMD2<Double>? {
     guard let source = try? device.dataSource(named: dataSource),
-      let frame = HeadFrame(forward: source.forward, orientation: orientation)?.turned(by: Pose(roll: roll))
+      let frame = HeadFrame(forward: source.forward, orientation: orientation)?.turned(by: pose.ofAxes)
     else { return nil }
     let angle = azimuth * .pi / 180
     return Direction(frame.device(fromHead: [cos(angle), sin(angle), 0])).flatMap { view.page.project($0) }
@@ -45,8 +45,8 @@ package struct Picture: Sendable {
     let frame = source.flatMap {
       HeadFrame(forward: $0.forward, orientation: orientation)?.turned(by: pose)
     }
-    // A device that rolls about an axis of the page is drawn rolled.
-    let up = pose.roll != 0 ? frame?.up : nil
+    // A device that is turned about an axis of the page is drawn so.
+    let up = pose.ofAxes != .none ? frame?.up : nil
     let isOnPage = up.map { abs($0.vector.z) < 1e-6 } ?? false
     let view = device.viewFromAbove(isOnPage ? up! : orientation.up)
     func direction(_ direction: Direction?) -> SIMD2<Double>? { direction.flatMap { view.project($0) } }

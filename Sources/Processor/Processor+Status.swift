@@ -45,12 +45,7 @@ extension Processor {
     report.tracker = trackerReport
     report.weak = weakness(of: setting.main.selection, on: setting.device)
     report.designing = onDemand.aim?.selection.effectiveLook
-    report.preferred.look = preferred.main.selection.effectiveLook
-    report.preferred.roll = preferred.main.selection.roll
-    report.preferred.yaw = preferred.main.selection.yaw
-    report.preferred.dataSource = preferred.main.selection.dataSource
-    report.preferred.polarPattern = preferred.main.selection.polarPattern
-    report.preferred.inputOrientation = preferred.main.selection.inputOrientation
+    report.preferred = .init(preferred.main.selection)
     report.layout = setting.layout
     report.inputChannels = setting.main.selection.polarPattern.outputs
     report.adaptationText = readings.adaptation

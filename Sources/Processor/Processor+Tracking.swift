@@ -28,7 +28,7 @@ extension Processor {
     pollTracking()
   }
 
-  /// Which angles of trackers count as yaw, pitch and roll.
+  /// Which angles of trackers count as which.
   package func takeTracker(_ axes: TrackerMounting.Axes) { tracking.mounting.axes = axes }
 
   /// As it came in last; nil before the first.
@@ -43,9 +43,7 @@ extension Processor {
   package var trackerReport: StatusFields.TrackerReport? {
     tracking.latest.map { latest in
       let pose = tracking.mounting.pose(latest.pose)
-      return .init(
-        yaw: pose.yaw, pitch: pose.pitch, roll: pose.roll,
-        secondsAgo: max(.zero, world.now - latest.instant) / .seconds(1))
+      return .init(pose, secondsAgo: max(.zero, world.now - latest.instant) / .seconds(1))
     }
   }
 
@@ -130,12 +128,7 @@ extension Processor {
   }
 
   /// The axes that talkers' angles are told in: those of the look of `main`.
-  private var talkerFrame: HeadFrame? {
-    let selection = inForce.main.selection
-    return (try? inForce.device.dataSource(named: selection.dataSource)).map {
-      inForce.device.frame(of: $0, selection.inputOrientation).turned(by: Pose(roll: selection.pose.roll))
-    }
-  }
+  private var talkerFrame: HeadFrame? { try? inForce.device.axes(of: inForce.main.selection) }
 
   /// Who is heard; nil while nobody looks for talkers.
   func talkerReports(_ readings: Readings) -> [TalkerReport]? {

@@ -129,9 +129,7 @@ public struct Setting: Hashable, Sendable {
 
   /// Where each seat is, in the device frame, by name.
   public var places: [String: Direction] {
-    guard let source = try? device.dataSource(named: main.selection.dataSource) else { return [:] }
-    let frame = device.frame(of: source, main.selection.inputOrientation).turned(
-      by: Pose(roll: main.selection.pose.roll, yaw: 0))
+    guard let frame = try? device.axes(of: main.selection) else { return [:] }
     return Dictionary(seats.map { ($0.name, $0.look.direction(in: frame)) }) { first, _ in first }
   }
 

@@ -70,10 +70,10 @@ final class PolarCurves: Sendable {
     guard let coefficients = bank.cases.first(where: { $0.filterCase == filterCase }) else {
       throw Failure(.unsupported, "\(device.name) has no filters for this case")
     }
-    let roll = selection.polarPattern.isOriented ? selection.pose.roll : 0
+    let pose = selection.polarPattern.isOriented ? selection.pose.ofAxes : .none
     let curves = try CaseCurves(
       coefficients, bank: bank, device: device, hrtf: HRTF(path: device.hrtf ?? HRTF.defaultPath),
-      seenFrom: key.device.frame(of: source, selection.inputOrientation).turned(by: Pose(roll: roll)))
+      seenFrom: key.device.frame(of: source, selection.inputOrientation).turned(by: pose))
     func rounded(_ levels: [[[Double]]]) -> [[[Double]]] {
       levels.map { $0.map { $0.map { max(-99, ($0 * 10).rounded() / 10) } } }
     }

@@ -126,7 +126,7 @@ extension Preset {
     let names = posed.filter { $0.1.pose != .none || !$0.1.follows.isEmpty }.map(\.0)
     guard !names.isEmpty else { return }
     Tool.complain(
-      "roll, yaw and follow of \(names.joined(separator: ", ")) do not count here: these are the filters without a pose"
+      "the pose of \(names.joined(separator: ", ")) does not count here: these are the filters without one"
     )
   }
 }

@@ -154,9 +154,7 @@ struct TalkerRecording {
     let setting = try take?.setting(in: library) { $0 } ?? given(in: library)
     try take?.check(setting.device, recordedIn: library)
     let selection = setting.main.selection
-    let source = try setting.device.dataSource(named: selection.dataSource)
-    let frame = setting.device.frame(of: source, selection.inputOrientation)
-    let axes = frame.turned(by: Pose(roll: selection.pose.roll))
+    let axes = try setting.device.axes(of: selection)
     let heard = dead.isEmpty ? setting.device : setting.device.without(microphones: dead)
     let hasHeight = heard.hasHeight(along: axes.up)
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
@@ -178,7 +176,7 @@ struct TalkerRecording {
       let own =
         try search
         ?? TalkerSearch(
-          heard, up: frame.turned(by: selection.pose).up, sampleRate: rate, clock: clock)
+          heard, up: axes.up, sampleRate: rate, clock: clock)
       search = own
       end = start
       while let part = try input.next() {
