@@ -141,11 +141,14 @@ let package = Package(
     .target(
       name: "PluginBundles",
       dependencies: ["Text", "Acoustics", "FilterDesign", "Plugin", "Presets", "Settings"]),
+    .target(
+      name: "Recording", dependencies: ["Text", "Acoustics", "AudioFiles", "Realtime", "Settings", "Threads"]),
     // What the engine plays, without a server: `render` and the guided check need no JACK.
     .target(
       name: "Rendering",
       dependencies: [
-        "Acoustics", "Adaptation", "FilterBanks", "FilterDesign", "Numerics", "Realtime", "Settings",
+        "Text", "Acoustics", "Adaptation", "AudioFiles", "FilterBanks", "FilterDesign", "Numerics", "Presets",
+        "Realtime", "Recording", "Settings",
       ]),
     .target(
       name: "Simulation",
@@ -157,8 +160,6 @@ let package = Package(
     .target(
       name: "GuidedCheck",
       dependencies: ["Text", "Acoustics", "Adaptation", "AudioFiles", "Rendering", "Simulation"]),
-    .target(
-      name: "Recording", dependencies: ["Text", "Acoustics", "AudioFiles", "Realtime", "Settings", "Threads"]),
     .target(name: "JackClient", dependencies: ["CJack", "CRealtime", "Realtime", "Threads"]),
     // What Pinna and its remote controls tell each other: OSC, methods, changes, answers, the client's end of the control
     // socket. No JACK, no LAPACK.

@@ -93,8 +93,9 @@ public final class SoundOutput {
     place = .stream(WAVStream(channels: channels, sampleRate: sampleRate, comment: comment))
   }
 
-  /// Appends whole interleaved frames. After an error no file is left.
-  public func write(_ interleaved: [Float]) throws(AudioFileError) {
+  /// Appends frames, `[channel][frame]`. After an error no file is left.
+  public func write(_ channels: [[Float]]) throws(AudioFileError) {
+    let interleaved = AudioClip(sampleRate: sampleRate, channels: channels).interleaved
     peak = interleaved.reduce(peak) { max($0, $1.magnitude) }
     switch place {
     case .stream(let stream): try stream.write(interleaved)
@@ -141,7 +142,7 @@ extension AudioClip {
     let output = try SoundOutput(
       path: path, channels: channels.count, sampleRate: sampleRate, areMicrophones: areMicrophones,
       labels: SoundLabels(broadcast: broadcast), replacing: replacing)
-    try output.write(interleaved)
+    try output.write(channels)
     try output.close()
     return output
   }

@@ -77,11 +77,15 @@ package struct CheckOutput: Sendable {
   /// Plays `scene` through one engine whose selection changes from case to case while sound flows, without a server.
   /// - Parameter device: the device of the scene.
   package init(_ scene: CheckScene, inOneRunThrough sets: FilterSets, of device: Device) throws {
-    let changes = scene.cases.enumerated().map { n, one in
-      (frame: scene.frames(ofCase: n).lowerBound, selection: one.selection)
+    let period = 256
+    let changes = scene.cases.enumerated().dropFirst().map { n, one in
+      // Whole periods only, as in a graph.
+      let frame = (scene.frames(ofCase: n).lowerBound + period - 1) / period * period
+      return (frame: frame, selection: one.selection)
     }
     (left, right) = try sets.render(
-      scene.microphones.channels, changes: changes, of: device, period: 256)
+      scene.microphones.channels, selection: scene.cases[0].selection, of: device, changes: changes,
+      period: period)
     reference = Array(scene.reference.prefix(left.count))
     lostFrames = 0
   }

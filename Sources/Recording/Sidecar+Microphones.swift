@@ -1,36 +1,12 @@
 import AudioFiles
 import FoundationEssentials
 import Glibc
+import Settings
 
 extension Sidecar {
-  /// The names of the feeds that were recorded, in order; nil for `main`, which is the first.
-  public var feedNames: [String?] {
-    (channels > 0 ? [nil] : []) + (feeds ?? []).map { Optional($0.name) }
-  }
-
-  /// The take whose microphones are in the file at `path`, such as NAME-microphones.wav or NAME_2-microphones.wav with
-  /// NAME.json beside it, and the frame of the take at which that file begins. Nil if there is no such sidecar.
-  /// - Throws: if there is one that cannot be read.
-  public static func ofMicrophones(at path: String) throws(TakeError) -> (sidecar: Sidecar, firstFrame: Int)?
-  {
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    guard let name = parts.last.map(String.init),
-      let end = name.ranges(of: "-microphones.").last
-    else { return nil }
-    let base = String(name[..<end.lowerBound])
-    let folder = parts.dropLast().map { $0 + "/" }.joined()
-    for stem in [base, base.replacing(/_[0-9]+$/, with: "")] {
-      let sidecarPath = folder + stem + ".json"
-      guard FileManager.default.fileExists(atPath: sidecarPath) else { continue }
-      let sidecar = try read(sidecarPath)
-      if let file = sidecar.files.first(where: { $0.microphones == name }) { return (sidecar, file.frame) }
-    }
-    return nil
-  }
-
   /// The take that a file belongs to, by its name: a feed's, the microphones' or the sidecar itself. Nil if there is no
   /// such sidecar beside it, or the file is none of its take. The sidecar has the present names of a renamed take.
-  /// - Returns: the index of the file's segment, and the name of its feed; nil for main's and the microphones'.
+  /// - Returns: the index of the file's segment, and the name of its feed, if it is of another than main.
   /// - Throws: if the sidecar cannot be read.
   public static func ofFile(at path: String) throws(TakeError) -> (
     sidecar: Sidecar, stem: String, segment: Int, feed: String?
@@ -60,9 +36,10 @@ extension Sidecar {
 
   /// What a file of the take says beside its sound, but for when it was recorded.
   func labels(of name: String, _ files: Files) -> SoundLabels {
-    let feed = files.feeds?.first { $0.value == name }?.key
+    let feed = files.feeds?.first { $0.value == name }?.key ?? FeedSetting.main
+    let tracks = allFeeds.first { $0.name == feed }.map { FeedSetting.trackNames($0.channels, of: feed) }
     return SoundLabels(
-      title: title, trackNames: name == files.microphones ? setup.microphones : trackNames(of: feed),
+      title: title, trackNames: name == files.microphones ? setup.microphones : tracks ?? [],
       cues: cues(in: files))
   }
 
@@ -134,14 +111,14 @@ extension Sidecar {
 
   /// The changes of a feed's filters in the part of the take that begins with `firstFrame`, in frames from there. What was
   /// in force before has frame 0.
-  /// - Parameter feed: its name; nil for `main`.
-  public func fallbacks(from firstFrame: Int, of feed: String? = nil) -> [Fallback] {
+  public func fallbacks(from firstFrame: Int, of feed: String = FeedSetting.main) -> [Fallback] {
     let all = (fallbacks ?? []).filter { $0.feed == feed }
     let before =
-      all.last { $0.frame <= firstFrame }.map { [Fallback(frame: 0, without: $0.without, feed: feed)] } ?? []
+      all.last { $0.frame <= firstFrame }.map { [Fallback(frame: 0, without: $0.without, feed: $0.other)] }
+      ?? []
     return before
       + all.filter { $0.frame > firstFrame }.map {
-        Fallback(frame: $0.frame - firstFrame, without: $0.without, feed: feed)
+        Fallback(frame: $0.frame - firstFrame, without: $0.without, feed: $0.other)
       }
   }
 }

@@ -7,8 +7,8 @@ extension Sidecar {
   public struct Turn: Sendable, Hashable {
     /// Frame of the take, pre-roll included.
     public let frame: Int
-    /// Name of the feed; nil for `main`.
-    public let feed: String?
+    /// Name of the feed.
+    public let feed: String
     /// The orientation whose filters it played with the pose.
     public let orientation: InputOrientation
     /// Of a mono pattern; nil for the data source's forward.
@@ -16,14 +16,16 @@ extension Sidecar {
     /// Of stereo and B-format.
     public let pose: Pose
 
-    /// - Parameter selection: what was played.
+    /// - Parameters:
+    ///   - selection: what was played.
+    ///   - feed: nil for `main`.
     public init(_ selection: Selection, frame: Int, feed: String?) {
-      (self.frame, self.feed) = (frame, feed)
+      (self.frame, self.feed) = (frame, feed ?? FeedSetting.main)
       (orientation, look, pose) = (selection.inputOrientation, selection.effectiveLook, selection.pose)
     }
 
     private init(
-      frame: Int, feed: String?, orientation: InputOrientation, look: Look?, roll: Double, yaw: Double
+      frame: Int, feed: String, orientation: InputOrientation, look: Look?, roll: Double, yaw: Double
     ) {
       (self.frame, self.feed, self.orientation, self.look) = (frame, feed, orientation, look)
       pose = Pose(roll: roll, yaw: yaw)
@@ -49,7 +51,7 @@ extension Sidecar {
     }
 
     /// Nil for what `text` does not write.
-    init?(_ text: Substring, of feed: String?, usual: InputOrientation) {
+    init?(_ text: Substring, of feed: String, usual: InputOrientation) {
       var words = text.split(separator: " ").map(String.init)[...]
       guard let frame = words.popFirst().flatMap({ Int($0) }), frame >= 0 else { return nil }
       var (orientation, look, angles) = (usual, Look?.none, ["roll": 0.0, "yaw": 0.0])
@@ -78,7 +80,6 @@ extension Sidecar {
   /// Of all texts together, in bytes: over an hour of a head that always moves. The sidecar is written every second.
   static let turnLimit = 4 << 20
   private static let turnNote = "later poses are not listed, because there were too many"
-  private static let main = FeedSetting.main
 
   /// Lists what feeds play, each in order.
   package mutating func list(_ more: [Turn]) {
@@ -91,22 +92,20 @@ extension Sidecar {
         break
       }
       let text = turn.text(usual: orientation(of: turn.feed) ?? "")
-      all[turn.feed ?? Self.main, default: ""] += all[turn.feed ?? Self.main] == nil ? text : "; " + text
+      all[turn.feed, default: ""] += all[turn.feed] == nil ? text : "; " + text
       size += text.utf8.count + 2
     }
     turns = all
   }
 
-  private func orientation(of feed: String?) -> String? {
-    guard let feed else { return setup.first[.orientation]?.word }
-    return feeds?.first { $0.name == feed }?.first[.orientation]?.word
+  private func orientation(of feed: String) -> String? {
+    allFeeds.first { $0.name == feed }?.values[.orientation]?.word
   }
 
   /// What a feed played that followed a pose, in order; empty if it did not follow.
-  /// - Parameter feed: its name; nil for `main`.
   /// - Throws: if the sidecar lists what no take can have.
-  public func turns(of feed: String?) throws(TakeError) -> [Turn] {
-    guard let text = turns?[feed ?? Self.main] else { return [] }
+  public func turns(of feed: String) throws(TakeError) -> [Turn] {
+    guard let text = turns?[feed] else { return [] }
     guard let usual = orientation(of: feed).flatMap(InputOrientation.init) else {
       throw TakeError("the sidecar lists poses of a feed that it does not describe")
     }

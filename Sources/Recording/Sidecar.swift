@@ -71,13 +71,17 @@ public struct Sidecar: Codable, Sendable, Hashable {
     public let frame: Int
     /// Names of the missing microphones; empty for the filters of all microphones.
     public let without: [String]
-    /// Name of the feed; nil for `main`.
-    public let feed: String?
+    /// Name of the feed; in the file, that of `main` is not said.
+    public var feed: String { other ?? FeedSetting.main }
+    let other: String?
+    private enum CodingKeys: String, CodingKey {
+      case frame, without
+      case other = "feed"
+    }
 
+    /// - Parameter feed: nil for `main`.
     public init(frame: Int, without: [String], feed: String? = nil) {
-      self.frame = frame
-      self.without = without
-      self.feed = feed
+      (self.frame, self.without, other) = (frame, without, feed)
     }
   }
 
@@ -347,11 +351,15 @@ public struct Sidecar: Codable, Sendable, Hashable {
       timeReference: reference)
   }
 
-  /// The names of the channels in the files of a feed; nil for main.
-  func trackNames(of feed: String?) -> [String] {
-    guard let feed else { return channels == 1 ? ["main"] : Array(["left", "right"].prefix(channels)) }
-    return feeds?.first { $0.name == feed }?.trackNames ?? []
+  /// The feeds of the take, each with its values and the names of its channels: `main`, which has none if it was not
+  /// recorded, then the others.
+  public var allFeeds: [(name: String, values: FeedValues, channels: [String])] {
+    [(FeedSetting.main, setup.first, Array(["left", "right"].prefix(channels)))]
+      + (feeds ?? []).map { ($0.name, $0.values, $0.channels) }
   }
+
+  /// The names of the feeds that were recorded, in order.
+  public var feedNames: [String] { allFeeds.filter { !$0.channels.isEmpty }.map(\.name) }
 
   mutating func add(_ more: [Event]) { events += more.prefix(max(0, Self.listLimit - events.count)) }
 

@@ -41,9 +41,13 @@ extension FeedSetup {
         normalisation: order == nil ? nil : "sn3d"))
   }
 
-  /// Names of the channels among those of other files: "anna", "room W".
-  var trackNames: [String] {
-    self.channels.count == 1 ? [self.name] : self.channels.map { "\(self.name) \($0)" }
+  /// Of B-format with its pattern.
+  var values: FeedValues {
+    var values = first
+    if values[.pattern] == nil, let pattern = self.order.flatMap(PolarPattern.ambisonics) {
+      values[.pattern] = .word(pattern.rawValue)
+    }
+    return values
   }
 
   /// "Front cardioid"; "Back Ambisonics of order 1: …".

@@ -86,9 +86,6 @@ public struct TakePlan: Sendable {
   private var sampleBytes: Int { options.format.encoding == .float32 ? 4 : 3 }
   var bytesPerFrame: Int { channels * sampleBytes }
 
-  /// Names of the channels of main's file.
-  var trackNames: [String] { outputs == 1 ? ["main"] : Array(["left", "right"].prefix(outputs)) }
-
   /// The ring that the callback fills.
   func makeRing() throws(OutOfMemory) -> TakeRing {
     try TakeRing(

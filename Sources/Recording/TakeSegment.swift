@@ -1,6 +1,7 @@
 import AudioFiles
 import FoundationEssentials
 import Glibc
+import Settings
 
 /// The audio files of one segment of a take: one for each feed and, if requested, one for the microphones. All always have
 /// the same number of frames.
@@ -42,13 +43,15 @@ final class TakeSegment {
     do throws(TakeError) {
       let content = plan.setup.first
       try open(
-        main, plan.trackNames,
+        main,
+        FeedSetting.trackNames(Array(["left", "right"].prefix(plan.outputs)), of: FeedSetting.main),
         [content[.dataSource], content[.pattern]].compactMap(\.?.word).joined(separator: " "),
         in: folder, plan)
       for (_, file, feed) in feeds {
         let setup = feed.setup
         try open(
-          file, setup.trackNames, setup.content, in: folder, plan, hasSpeakers: setup.order == nil)
+          file, FeedSetting.trackNames(setup.channels, of: setup.name), setup.content, in: folder, plan,
+          hasSpeakers: setup.order == nil)
       }
       let names = plan.microphones > 0 ? plan.setup.microphones : []
       try open(microphones, names, "microphones", in: folder, plan, hasSpeakers: false)

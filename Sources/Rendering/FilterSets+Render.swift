@@ -27,21 +27,25 @@ extension FilterSets {
   ///   - microphones: shape `[microphone][frame]`, in the order of the device's microphones.
   ///   - gain, highPass: of the outputs.
   ///   - adaptation: how far stereo follows the sound, 0…1, with `model`.
-  ///   - substitutions: in the order of their frames. A crossfade begins with each; one from frame 0 is in force from
-  ///     the start.
+  ///   - changes: other selections from later frames on, and
+  ///   - substitutions: other filters, as `Feed` has them.
   ///   - period: number of frames that the engine processes at a time.
   /// - Returns: as many frames as the input has; of B-format the first two channels.
   /// - Throws: the errors of `filters(for:of:)`.
   public func render(
     _ microphones: [[Float]], selection: Selection, of device: Device, gain: Decibels = Decibels(0),
     highPass: HighPass = .off, adaptation: Double = 0, model: AdaptiveModel? = nil,
-    substitutions: [Substitution] = [], period: Int = 1024, instructionSet: InstructionSet = .best
+    changes: [(frame: Int, selection: Selection)] = [], substitutions: [Substitution] = [],
+    period: Int = 1024,
+    instructionSet: InstructionSet = .best
   ) throws -> (left: [Float], right: [Float]) {
     var output: (left: [Float], right: [Float]) = ([], [])
     var parts = [microphones]
-    var feed = Feed(
-      FeedSetting(selection, gain: gain, highPass: highPass, adaptation: adaptation))
-    feed.substitutions = substitutions
+    func play(_ selection: Selection) -> FeedSetting {
+      FeedSetting(selection, gain: gain, highPass: highPass, adaptation: adaptation)
+    }
+    var feed = Feed(play(selection))
+    (feed.changes, feed.substitutions) = (changes.map { ($0.frame, play($0.selection)) }, substitutions)
     try render(
       [feed], of: device, model: model, period: period, instructionSet: instructionSet,
       next: { parts.popLast() },
@@ -75,8 +79,6 @@ extension FilterSets {
   public struct InputStart: Sendable {
     let frame: Int
     let memory: EngineMemory
-
-    public init(frame: Int, _ memory: EngineMemory) { (self.frame, self.memory) = (frame, memory) }
 
     private var copies: Int { min(frame, memory.microphones.first?.count ?? 0) }
     var firstCopy: Int { frame - copies }
@@ -145,11 +147,10 @@ extension FilterSets {
     }
     var firstOutputs: [Int] = []
     var end = 0
-    // `main` has two outputs at most.
-    let isMain = feeds.indices.map { $0 == 0 && feeds[0].channels <= 2 }
     for (n, feed) in feeds.enumerated() {
       let (amplitude, highPass) = (feed.play.amplitude, feed.play.highPass.frequency?.value)
-      if isMain[n] {
+      // The engine's own feed has two outputs at most.
+      if n == 0, feed.channels <= 2 {
         engine.start(with: try base(n), gain: amplitude, highPass: highPass)
         numbers.append(0)
         firstOutputs.append(0)
@@ -198,7 +199,7 @@ extension FilterSets {
       try write(
         feeds.indices.map { n in
           let channels =
-            isMain[n]
+            numbers[n] == 0
             ? [run.left, run.right] : Array(run.feeds[firstOutputs[n]..<firstOutputs[n] + feeds[n].channels])
           return channels.prefix(feeds[n].channels).map { Array($0.dropFirst(skipped)) }
         })
@@ -256,34 +257,5 @@ extension FilterSets {
       return all.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }.map(
         \.element)
     }
-  }
-
-  /// A selection that is requested before a frame.
-  public typealias Change = (frame: Int, selection: Selection)
-
-  /// Runs one engine over signals in memory while the selection changes, as a running Pinna does: a crossfade begins
-  /// with the first period after each change's frame.
-  /// - Parameters:
-  ///   - microphones: shape `[microphone][frame]`, in the order of the device's microphones.
-  ///   - changes: in the order of their frames, further apart than a crossfade. The first is in force from the start.
-  ///   - period: number of frames that the engine processes at a time.
-  /// - Returns: as many frames as the input has.
-  /// - Throws: the errors of `filters(for:of:)`.
-  public func render(
-    _ microphones: [[Float]], changes: [Change], of device: Device, period: Int = 1024,
-    instructionSet: InstructionSet = .best
-  ) throws -> (left: [Float], right: [Float]) {
-    guard let first = changes.first else { return ([], []) }
-    let engine = makeEngine(instructionSet: instructionSet)
-    engine.start(with: try filters(for: first.selection, of: device), gain: 1)
-    var run = OfflineRun(engine, microphones: microphones)
-    for change in changes.dropFirst() {
-      // Whole periods only, as in a graph.
-      run.run(to: (change.frame + period - 1) / period * period, period: period)
-      _ = engine.drainReports()
-      _ = try engine.change(to: filters(for: change.selection, of: device), gain: 1)
-    }
-    run.run(total: microphones.first?.count ?? 0, period: period)
-    return (run.left, run.right)
   }
 }

@@ -132,6 +132,11 @@ public struct FeedSetting: Hashable, Sendable {
     return names.count == 2 ? words : words.map { $0.uppercased() }
   }
 
+  /// The names of a feed's channels among those of other files: "left", "anna", "room W".
+  public static func trackNames(_ channels: [String], of name: String) -> [String] {
+    channels.count == 1 ? [name] : isMain(name) ? channels : channels.map { "\(name) \($0)" }
+  }
+
   /// Whether a feed may have this name: a letter, then letters and digits, 32 at most, as it stands in names of files and
   /// ports. `main` is the feed that always exists, `all` stands for every feed, and TAKE-microphones.wav is the file of the
   /// microphones.

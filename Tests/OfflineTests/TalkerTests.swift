@@ -99,7 +99,7 @@ extension OfflineTests {
         let path = try graph.startTake()
         try graph.waitForTake(frames: 72_000)
         let sidecar = try graph.stopTake(path)
-        return (path, sidecar, try sidecar.turns(of: nil).compactMap { $0.look?.azimuth })
+        return (path, sidecar, try sidecar.turns(of: "main").compactMap { $0.look?.azimuth })
       }
       // The looks around are designed while nothing else happens: the longer, the nearer is the nearest.
       let end = ContinuousClock.now + .seconds(180)

@@ -33,8 +33,8 @@ import Testing
       .init(frame: 1200, without: []),
     ])
     func fallbacks(_ name: String) throws -> [Sidecar.Fallback] {
-      let (sidecar, first) = try #require(try Sidecar.ofMicrophones(at: folder.path + "/" + name))
-      return sidecar.fallbacks(from: first)
+      let found = try #require(try Sidecar.ofFile(at: folder.path + "/" + name))
+      return found.sidecar.fallbacks(from: found.sidecar.files[found.segment].frame)
     }
     #expect(
       try fallbacks("take-microphones.wav") == [
@@ -91,17 +91,17 @@ import Testing
   func damaged() throws {
     try folder.write("{\"fallbacks\": \"x\"}", to: "take.json")
     #expect(throws: TakeError.self) {
-      try Sidecar.ofMicrophones(at: folder.path + "/take-microphones.wav")
+      try Sidecar.ofFile(at: folder.path + "/take-microphones.wav")
     }
   }
 
   @Test(
     "no other file has a sidecar",
     arguments: [
-      "take.wav", "other-microphones.wav", "take_3-microphones.wav", "-microphones.wav", "", "take.json",
+      "other-microphones.wav", "take_3-microphones.wav", "take-anna.wav", "-microphones.wav", "",
     ])
   func others(name: String) throws {
     try write([])
-    #expect(try Sidecar.ofMicrophones(at: folder.path + "/" + name) == nil)
+    #expect(try Sidecar.ofFile(at: folder.path + "/" + name) == nil)
   }
 }

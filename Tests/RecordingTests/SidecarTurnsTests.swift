@@ -31,8 +31,8 @@ import Testing
     sidecar.list(Array(turns[..<2]))
     sidecar.list(Array(turns[2...]))
     let again = try JSONDecoder().decode(Sidecar.self, from: JSONEncoder().encode(sidecar))
-    #expect(try again.turns(of: nil) == turns)
-    #expect(try again.turns(of: "anna").isEmpty && Self.sidecar.turns(of: nil).isEmpty)
+    #expect(try again.turns(of: "main") == turns)
+    #expect(try again.turns(of: "anna").isEmpty && Self.sidecar.turns(of: "main").isEmpty)
     #expect(turns[1].played(Self.played()) == Self.played(roll: 12, yaw: -3))
   }
 
@@ -62,7 +62,7 @@ import Testing
   func forged(text: String) {
     var sidecar = Self.sidecar
     sidecar.turns = ["main": text]
-    #expect(throws: TakeError.self) { try sidecar.turns(of: nil) }
+    #expect(throws: TakeError.self) { try sidecar.turns(of: "main") }
     sidecar.turns = ["nobody": "0"]
     #expect(throws: TakeError.self) { try sidecar.turns(of: "nobody") }
   }

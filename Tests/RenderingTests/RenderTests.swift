@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(
-    "changes of the selection fade in from the first period after their frame, and the first is in force at once",
+    "changes of the selection fade in from their frame, and the first selection is in force at once",
     arguments: [64, 1000])
   func changes(period: Int) throws {
     var noise = SeededNoise(seed: 15)
@@ -158,13 +158,14 @@ import Testing
             taps: [$1, $1])
         }))
     let microphones = (0..<2).map { _ in noise.samples(9000) }
+    let selections = patterns.map {
+      Selection(dataSource: "Front", polarPattern: $0, inputOrientation: .portrait)
+    }
+    let start = 2345
     let rendered = try sets.render(
-      microphones,
-      changes: zip([0, 2345], patterns).map {
-        ($0, Selection(dataSource: "Front", polarPattern: $1, inputOrientation: .portrait))
-      }, of: Self.device, period: period)
+      microphones, selection: selections[0], of: Self.device, changes: [(start, selections[1])],
+      period: period)
     #expect(rendered.left.count == 9000)
-    let start = (2345 + period - 1) / period * period
     let sounds = taps.map { directConvolution(microphones, $0) }
     let expected = (0..<9000).map { n -> Double in
       let share =

@@ -127,8 +127,7 @@ import Testing
     let path = home.path + "/" + name
     let output = try SoundOutput(
       path: path, channels: ambix.count, sampleRate: 48000, areMicrophones: true, ambisonics: format)
-    let channels = format.channels(of: ambix)
-    try output.write((0..<channels[0].count).flatMap { n in channels.map { $0[n] } })
+    try output.write(format.channels(of: ambix))
     try output.close()
     return path
   }

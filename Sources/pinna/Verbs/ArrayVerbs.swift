@@ -5,6 +5,7 @@ import FoundationEssentials
 import Glibc
 import Messages
 import Presets
+import Rendering
 import Settings
 import Text
 
@@ -148,7 +149,7 @@ private enum ArraySound {
     guard let path = arguments.operands.first else {
       throw Failure(.usage, "no recording is given; give FILE.wav with one channel per microphone, or --live")
     }
-    try TakeMicrophones(path)?.check(device)
+    try TakeMicrophones(path, tell: Tool.complain)?.check(device)
     let file = try MicrophoneFile(path, of: device, "give a recording with one channel per microphone")
     let limit = ArrayCheck.framesUsed(channels: file.reader.channels, sampleRate: file.reader.sampleRate)
     let clip = AudioClip(

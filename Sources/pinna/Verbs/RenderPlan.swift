@@ -89,7 +89,7 @@ struct RenderPlan {
   /// The feeds of a take that are rendered: all that were recorded, or nil alone where the options say what is rendered.
   private static func feeds(of sidecar: Sidecar, _ arguments: Arguments) -> [String?] {
     let isSaid = ["--feed", "--preset", "--device"].contains(where: arguments.has)
-    return isSaid ? [nil] : sidecar.feedNames
+    return (isSaid || sidecar.channels > 0 ? [nil] : []) + (isSaid ? [] : sidecar.feeds ?? []).map(\.name)
   }
 
   private static func takes(in folder: String, to place: String, _ arguments: Arguments) -> [Take] {

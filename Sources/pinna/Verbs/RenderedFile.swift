@@ -10,19 +10,14 @@ final class RenderedFile {
   let sound: SoundOutput
   private let ambisonics: AmbisonicFormat?
   private let stops: StopCount
-  /// Where the take has silence for missing frames.
-  private let gaps: TakeGaps?
-  /// The frame of the take that comes next, and the file's end in the take.
-  private var position: Int
-  private let end: Int
 
   /// - Parameters:
   ///   - labels: what the file says beside its sound.
   ///   - replacing: as for `OutputFile`.
   ///   - stops: counts the signals INT and TERM from here on.
   init(
-    _ path: String, channels: Int, sampleRate: Int, of take: TakeMicrophones?,
-    labels: SoundLabels, ambisonics: AmbisonicFormat?, replacing: Bool, _ stops: StopCount
+    _ path: String, channels: Int, sampleRate: Int, labels: SoundLabels, ambisonics: AmbisonicFormat?,
+    replacing: Bool, _ stops: StopCount
   ) throws(AudioFileError) {
     let isPiped = path == StandardStream.word
     Signals.onStop {
@@ -41,9 +36,6 @@ final class RenderedFile {
         labels: labels, ambisonics: ambisonics, replacing: replacing)
     self.ambisonics = ambisonics
     self.stops = stops
-    gaps = take?.gaps
-    position = take?.files.frame ?? 0
-    end = position + (take?.files.frames ?? 0)
   }
 
   /// Runs `body`, and gives the files their names. After an error or an interruption no file is left.
@@ -62,17 +54,7 @@ final class RenderedFile {
   /// - Parameter channels: shape `[channel][frame]`. B-format is AmbiX.
   func write(_ channels: [[Float]]) throws {
     guard stops.count == 0 else { throw Self.interruption }
-    let given = ambisonics?.channels(of: channels) ?? channels
-    let channels = gaps?.filled(given, from: &position, to: end) ?? given
-    var frames = channels[0]
-    if channels.count > 1 {
-      let count = channels.count
-      frames = [Float](repeating: 0, count: count * channels[0].count)
-      for (c, channel) in channels.enumerated() {
-        for n in channel.indices { frames[count * n + c] = channel[n] }
-      }
-    }
-    try sound.write(frames)
+    try sound.write(ambisonics?.channels(of: channels) ?? channels)
   }
 
   var remarks: [String] {

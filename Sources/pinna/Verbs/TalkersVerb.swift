@@ -7,6 +7,7 @@ import Glibc
 import Messages
 import Presets
 import Recording
+import Rendering
 import Settings
 import Text
 
@@ -100,7 +101,7 @@ struct TalkerRecording {
     (self.path, self.device) = (path, device)
     try InputPath.check(path, "give a take, or a recording of microphones with --device")
     let found = device == nil ? try Sidecar.ofFile(at: path) : nil
-    take = device == nil ? TakeMicrophones(path) : nil
+    take = device == nil ? TakeMicrophones(path, tell: Tool.complain) : nil
     sidecar = found?.sidecar
     let file = path.split(separator: "/").last.map(String.init) ?? path
     name = found?.stem ?? file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file

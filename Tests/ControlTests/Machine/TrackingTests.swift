@@ -69,7 +69,7 @@ import Testing
     #expect(rig.set(["follow": "off"], gain: 2).status == .refused)
     turn(rig, 40)
     #expect(look(rig) == 40)
-    #expect(take.turns.last?.look == Look(azimuth: 40) && take.turns.last?.feed == nil)
+    #expect(take.turns.last?.look == Look(azimuth: 40) && take.turns.last?.feed == "main")
   }
 
   /// Who is heard, at azimuths from the front in degrees, with levels in dB.

@@ -1,12 +1,10 @@
-import Recording
-
 /// The engine's frames in a take: those of the take without the silence for frames that Pinna missed, because the engine
 /// never saw these. Where the disk was late, the engine played on, and the silence counts.
-struct TakeGaps {
+package struct TakeGaps: Sendable {
   /// In the order of their frames.
   private let gaps: [Range<Int>]
 
-  init(_ sidecar: Sidecar) {
+  package init(_ sidecar: Sidecar) {
     let all = sidecar.gaps.filter { $0.cause != .disk && $0.frames > 0 }.map {
       $0.frame..<$0.frame + $0.frames
     }
@@ -21,7 +19,7 @@ struct TakeGaps {
   }
 
   /// The engine's frames before a frame of the take.
-  func engineFrames(before frame: Int) -> Int {
+  package func engineFrames(before frame: Int) -> Int {
     gaps.prefix { $0.lowerBound < frame }.reduce(frame) { $0 - ($1.clamped(to: 0..<frame).count) }
   }
 
@@ -29,7 +27,7 @@ struct TakeGaps {
   /// - Parameters:
   ///   - block: shape `[channel][frame]`
   ///   - start: the block's first frame in the take.
-  func removed(from block: [[Float]], start: Int) -> [[Float]] {
+  package func removed(from block: [[Float]], start: Int) -> [[Float]] {
     let count = block.first?.count ?? 0
     let within = gaps.map { $0.clamped(to: start..<start + count) }.filter { !$0.isEmpty }
     guard !within.isEmpty else { return block }
@@ -49,7 +47,7 @@ struct TakeGaps {
   ///   - block: shape `[channel][frame]`
   ///   - position: the frame of the take at which the block begins; advances by what is returned.
   ///   - end: of the file in the take, which no gap exceeds.
-  func filled(_ block: [[Float]], from position: inout Int, to end: Int) -> [[Float]] {
+  package func filled(_ block: [[Float]], from position: inout Int, to end: Int) -> [[Float]] {
     var filled = [[Float]](repeating: [], count: block.count)
     var done = 0
     let count = block.first?.count ?? 0
