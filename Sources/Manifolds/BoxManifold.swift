@@ -215,7 +215,6 @@ package struct BoxManifold: ArrayManifold {
     let (rows, width) = (2 * positions.count, images.count)
     // `[sector][microphone, (real, imaginary)][octant's direction]`
     var sums = [Double](repeating: 0, count: Parity.count * rows * width)
-    let signs = Parity.signs
     for (f, weights) in weights.enumerated() {
       waves.advance()
       lags.advance(to: Double(f + 1) * interpolation.width)
@@ -232,16 +231,16 @@ package struct BoxManifold: ArrayManifold {
                 sectors.baseAddress! + sector * points * width, Int32(width), 0,
                 sums.baseAddress! + sector * rows * width, Int32(width))
             }
+            // What each image hears, for every direction of the octant.
+            sums.withMemoryRebound(to: Complex.self) {
+              Parity.sectors($0.baseAddress!, plane: rows * width / 2)
+            }
             var d = 0
             for (octant, images) in images.enumerated() {
               for image in images {
                 for m in positions.indices {
-                  var sum = Complex.zero
-                  for sector in 0..<Parity.count {
-                    let at = (sector * rows + 2 * m) * width + octant
-                    let part = Complex(sums[at], sums[at + width])
-                    sum += signs[8 * image.signs + sector] * part
-                  }
+                  let part = (image.signs * rows + 2 * m) * width + octant
+                  let sum = Complex(sums[part], sums[part + width])
                   let value = Complex(2, 0) + sum * lags.values[m * directions.count + d]
                   let at = (f + 1) * columns + m * directions.count + d
                   solved[at] = value.real

@@ -4,14 +4,10 @@ import Numerics
 /// sectors decouples the boundary-element equations.
 ///
 /// Bit a of a sector index is set if the field is odd along axis a. Bit a of an image index is set if a panel is
-/// mirrored along axis a. The pressure on a panel's image is that on the panel times `sign(sector, image)`.
+/// mirrored along axis a. The pressure on a panel's image is that on the panel times sign(sector, image): −1 for an odd
+/// number of odd axes that are mirrored.
 enum Parity {
   static let count = 8
-
-  /// Of the pressure on an image relative to that on the panel, `[image][sector]`: −1 for an odd number of odd axes.
-  static let signs = (0..<count * count).map {
-    ($0 / count & $0 % count).nonzeroBitCount.isMultiple(of: 2) ? 1.0 : -1
-  }
 
   /// The signs of the mirror image along each axis: 1 or −1.
   static func mirror(_ image: Int) -> SIMD3<Double> {
