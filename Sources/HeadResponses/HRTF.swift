@@ -91,8 +91,13 @@ package struct HRTF: Sendable {
         let block = blocks[index]
         let range = block.frequencies
         // `[ear][frequency](real, imaginary)[direction]`
-        let result = transposedProduct(
-          synthesis, block.values, rows: directions.count, inner: harmonics, columns: 4 * range.count)
+        let columns = 4 * range.count
+        let result = [Double](unsafeUninitializedCapacity: columns * directions.count) { result, size in
+          size = columns * directions.count
+          transposedProduct(
+            synthesis, block.values, rows: directions.count, inner: harmonics, columns: columns,
+            into: result.baseAddress!)
+        }
         var phasors = Phasors(delays: leads)
         result.withUnsafeBufferPointer { result in
           for (i, f) in range.enumerated() {

@@ -24,6 +24,9 @@ package protocol ArrayManifold: Sendable {
   /// Whether directions that are mirror images cost less together.
   var sharesMirrorImages: Bool { get }
 
+  /// Whether the responses from many directions are computed on all cores.
+  var usesAllCores: Bool { get }
+
   /// Steering vectors for plane waves.
   /// - Parameters:
   ///   - directions: unit vectors towards the sources, in the device frame.
@@ -49,6 +52,7 @@ extension ArrayManifold {
   package var remarks: [String] { [] }
   package var sphereRadius: Double? { nil }
   package var sharesMirrorImages: Bool { false }
+  package var usesAllCores: Bool { false }
 
   /// The square root of what each direction counts, relative to the mean: factors of responses and targets in least
   /// squares.

@@ -9,6 +9,7 @@ package struct DeviatingManifold: ArrayManifold {
   package var positions: [Position] { base.positions }
   package var band: ClosedRange<Double> { base.band }
   package var sharesMirrorImages: Bool { base.sharesMirrorImages }
+  package var usesAllCores: Bool { base.usesAllCores }
   package var remarks: [String] { base.remarks }
   package func importance(of directions: [SIMD3<Double>]) -> [Double]? { base.importance(of: directions) }
   package func knows(horizonAround up: SIMD3<Double>) -> Bool { base.knows(horizonAround: up) }

@@ -46,6 +46,22 @@ enum MeasuredBasis {
     }
   }
 
+  /// In which planes of symmetry each function is odd: bit a is set if it changes its sign with that of coordinate a.
+  var parities: [Int] {
+    switch self {
+    case .sphere(let order):
+      return (0...order).flatMap { l in
+        (-l...l).map { m in
+          let isSine = m < 0
+          return (isSine == m.isMultiple(of: 2) ? 1 : 0) + (isSine ? 2 : 0)
+            + ((l + m).isMultiple(of: 2) ? 0 : 4)
+        }
+      }
+    case .circle(let order):
+      return [0] + (1..<order + 1).flatMap { m in m.isMultiple(of: 2) ? [0, 5] : [4, 1] }
+    }
+  }
+
   /// The matrix from values in the measured directions to coefficients: `[function][direction]`.
   func analysis(
     _ directions: [SIMD3<Double>], shares: [Double], file: String, parameters: DesignParameters.Measured

@@ -150,20 +150,27 @@ package struct MeasuredManifold: ArrayManifold {
   /// up. A device looks along z, with y up and x to its own left (to the right of somebody facing it).
   package static func device(fromListener v: SIMD3<Double>) -> SIMD3<Double> { [v.y, v.z, v.x] }
 
+  package var usesAllCores: Bool { true }
+
   package func responses(from directions: [SIMD3<Double>], frequencies: [Double]) -> ResponseGrid {
+    try! responses(from: directions, frequencies: frequencies, step: .unobserved)
+  }
+
+  package func responses(
+    from directions: [SIMD3<Double>], frequencies: [Double], step: DesignStep
+  ) throws(DesignError) -> ResponseGrid {
     let blocks = cache.coefficients(frequencies, coefficients(at:))
-    let synthesis = basis.values(at: directions)
+    let synthesis = Synthesis(basis, directions)
     let leads = positions.flatMap { position in directions.map { $0.dot(position) / speedOfSound } }
-    return ResponseGrid(
+    return try ResponseGrid(
       frequencies: frequencies.count, channels: positions.count, directions: directions.count
-    ) { values in
+    ) { values throws(DesignError) in
       nonisolated(unsafe) let values = values
-      DesignThreads.forEach(blocks.count) { index in
+      try DesignThreads.forEach(blocks.count) { index throws(DesignError) in
+        try step.check()
         let block = blocks[index]
-        // `[microphone][frequency](real, imaginary)[direction]`
-        let sums = transposedProduct(
-          synthesis, block.values, rows: directions.count, inner: basis.count,
-          columns: 2 * positions.count * block.frequencies.count)
+        let columns = 2 * positions.count * block.frequencies.count
+        let sums = synthesis.sums(block.values, columns: columns)
         var phasors = Phasors(delays: leads)
         sums.withUnsafeBufferPointer { sums in
           for (i, f) in block.frequencies.enumerated() {
@@ -172,9 +179,10 @@ package struct MeasuredManifold: ArrayManifold {
               for m in positions.indices {
                 let row = values + (f * positions.count + m) * directions.count
                 let lead = phasors.baseAddress! + m * directions.count
-                let real = sums.baseAddress! + 2 * (m * block.frequencies.count + i) * directions.count
-                for d in directions.indices {
-                  row[d] = Complex(real[d], real[directions.count + d]) * lead[d]
+                let real = sums.baseAddress! + 2 * (m * block.frequencies.count + i) * synthesis.width
+                for (d, place) in synthesis.places.enumerated() {
+                  let at = place.image * columns * synthesis.width + place.octant
+                  row[d] = Complex(real[at], real[at + synthesis.width]) * lead[d]
                 }
               }
             }
@@ -230,6 +238,60 @@ package struct MeasuredManifold: ArrayManifold {
       }
     }
     return values
+  }
+}
+
+/// Sums of a basis's functions in some directions. In mirror images, functions of the same parities differ only in one
+/// sign: their sum serves all images.
+private struct Synthesis: Sendable {
+  /// The functions of each class that are summed together, and their values: `[direction of the octant][function]`.
+  private let classes: [(functions: [Int], values: [Double])]
+  /// The number of directions in which functions are evaluated: those of the octant, or all if few are mirror images.
+  let width: Int
+  /// Where the sums of each direction are.
+  let places: [(image: Int, octant: Int)]
+
+  init(_ basis: MeasuredBasis, _ directions: [SIMD3<Double>]) {
+    let octants = Array(BoxOctants(directions).blocks.joined())
+    let isMirrored = 2 * octants.count <= directions.count
+    let evaluated = isMirrored ? octants.map { $0[0].octant } : directions
+    let values = basis.values(at: evaluated)
+    let count = basis.count
+    var groups = isMirrored ? [[Int]](repeating: [], count: Parity.count) : [Array(0..<count)]
+    var places = directions.indices.map { (image: 0, octant: $0) }
+    if isMirrored {
+      for (function, parity) in basis.parities.enumerated() { groups[parity].append(function) }
+      for (octant, images) in octants.enumerated() {
+        for image in images { places[image.direction] = (image.signs, octant) }
+      }
+    }
+    classes = groups.map { functions in
+      (functions, evaluated.indices.flatMap { d in functions.map { values[d * count + $0] } })
+    }
+    width = evaluated.count
+    self.places = places
+  }
+
+  /// - Parameter coefficients: `[function][column]`.
+  /// - Returns: `[image][column][direction of the octant]`
+  func sums(_ coefficients: [Double], columns: Int) -> [Double] {
+    let plane = columns * width
+    return [Double](unsafeUninitializedCapacity: classes.count * plane) { sums, size in
+      size = classes.count * plane
+      let base = sums.baseAddress!
+      for (number, group) in classes.enumerated() {
+        guard !group.functions.isEmpty else {
+          (base + number * plane).update(repeating: 0, count: plane)
+          continue
+        }
+        let own = group.functions.flatMap { coefficients[$0 * columns..<($0 + 1) * columns] }
+        transposedProduct(
+          group.values, own, rows: width, inner: group.functions.count, columns: columns,
+          into: base + number * plane)
+      }
+      guard classes.count > 1 else { return }
+      base.withMemoryRebound(to: Complex.self, capacity: size / 2) { Parity.sectors($0, plane: plane / 2) }
+    }
   }
 }
 

@@ -35,6 +35,10 @@ package struct SharedManifold: ArrayManifold {
       keys.isEmpty
       ? Array(sphere.indices)
       : sphere.indices.sorted { (keys[$0].x, keys[$0].y, keys[$0].z) < (keys[$1].x, keys[$1].y, keys[$1].z) }
+    if base.usesAllCores {
+      responses = try base.responses(from: sphere, frequencies: frequencies, step: step)
+      return
+    }
     let count = (sphere.count + Self.block - 1) / Self.block
     let steps = step.divided(by: [Double](repeating: 1, count: count))
     responses = try ResponseGrid(

@@ -25,14 +25,12 @@ package func product(_ a: [Double], _ b: [Double], rows: Int, inner: Int, column
   }
 }
 
-/// The transpose of the product of two row-major matrices: `[column][row]`.
+/// Writes the transpose of the product of two row-major matrices to `product`: `[column][row]`.
 package func transposedProduct(
-  _ a: [Double], _ b: [Double], rows: Int, inner: Int, columns: Int
-) -> [Double] {
-  [Double](unsafeUninitializedCapacity: rows * columns) { product, size in
-    cblas_dgemm(
-      CblasRowMajor, CblasTrans, CblasTrans, Int32(columns), Int32(rows), Int32(inner), 1, b, Int32(columns),
-      a, Int32(inner), 0, product.baseAddress!, Int32(rows))
-    size = rows * columns
-  }
+  _ a: [Double], _ b: [Double], rows: Int, inner: Int, columns: Int,
+  into product: UnsafeMutablePointer<Double>
+) {
+  cblas_dgemm(
+    CblasRowMajor, CblasTrans, CblasTrans, Int32(columns), Int32(rows), Int32(inner), 1, b, Int32(columns),
+    a, Int32(inner), 0, product, Int32(rows))
 }

@@ -45,6 +45,23 @@ import Testing
     }
   }
 
+  @Test(
+    "responses from mirror images are those from each direction by itself",
+    arguments: [fibonacciSphere(60), HorizontalMeasurementTests.circle(36, offset: 2.5)])
+  func mirrorImages(measured: [SIMD3<Double>]) throws {
+    let positions: [Position] = [[0.01, 0.02, 0.03], [-0.02, 0, 0.01]]
+    let files = try MeasuredFiles(FreeFieldManifold(positions: positions), directions: measured)
+    let manifold = try MeasuredManifold(files.measurement, positions: positions)
+    let (sphere, frequencies) = (cubedSphere(150), [500.0, 4000])
+    let together = manifold.responses(from: sphere, frequencies: frequencies)
+    for (d, direction) in sphere.enumerated() {
+      let own = manifold.responses(from: [direction], frequencies: frequencies)
+      for f in 0..<2 {
+        for m in 0..<2 { #expect((own[f, m, 0] - together[f, m, d]).magnitude < 1e-12) }
+      }
+    }
+  }
+
   /// A sphere of a head's size with one microphone at the side and one below, in the gap.
   static let head = RigidSphereManifold(positions: [[0.0875, 0, 0], [0, -0.0875, 0]], radius: 0.0875)
 
