@@ -196,8 +196,8 @@ package protocol TakeRecording: DiskWork {
   /// Frames of pre-roll before the first frame that the callback wrote.
   var preRollFrames: Int { get }
   /// Lists in the sidecar that from `frame` of the take on, pre-roll included, a feed's filters do without `missing`.
-  /// - Parameter feed: its name; nil for `main`.
-  func addFallback(frame: Int, without missing: [String], feed: String?)
+  /// - Parameter feed: its name.
+  func addFallback(frame: Int, without missing: [String], feed: String)
   /// Lists in the sidecar what a feed plays that follows a pose or a talker.
   func addTurn(_ turn: Sidecar.Turn)
   /// Lists in the sidecar who speaks where from now on.

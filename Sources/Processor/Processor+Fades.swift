@@ -119,21 +119,17 @@ extension Processor {
     guard let (name, machine) = machines.first(where: { $0.value.fades[ticket] != nil }),
       let began = machine.fades[ticket]
     else { return }
-    let file = Self.file(name)
     let recording = takeFrame.flatMap { frame in
       (state.take ?? takeAtStop).map { (take: $0.take, frame: frame + $0.take.preRollFrames) }
     }
     if let turned = began.turned {
       machines[name]?.turn.began(at: frame, turned)
-      if let (take, frame) = recording { take.addTurn(Sidecar.Turn(turned, frame: frame, feed: file)) }
+      if let (take, frame) = recording { take.addTurn(Sidecar.Turn(turned, frame: frame, feed: name)) }
     }
     guard began.isFallback else { return }
     if let (take, frame) = recording {
-      take.addFallback(frame: frame, without: began.missing.sorted(), feed: file)
+      take.addFallback(frame: frame, without: began.missing.sorted(), feed: name)
     }
-    if file == nil { fallbackBegan(at: frame, without: began.missing) }
+    if FeedSetting.isMain(name) { fallbackBegan(at: frame, without: began.missing) }
   }
-
-  /// A feed's name in sidecars: nil for `main`.
-  static func file(_ feed: String) -> String? { FeedSetting.isMain(feed) ? nil : feed }
 }

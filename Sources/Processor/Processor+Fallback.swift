@@ -177,7 +177,7 @@ extension Processor {
   func noteFallback(in take: any TakeRecording, from frame: Int) {
     for (frame, missing) in fallback.history(from: frame - take.preRollFrames) {
       for feed in wanted.feeds {
-        take.addFallback(frame: frame, without: missing.sorted(), feed: Self.file(feed.name))
+        take.addFallback(frame: frame, without: missing.sorted(), feed: feed.name)
       }
     }
   }

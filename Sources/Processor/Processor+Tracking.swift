@@ -184,7 +184,7 @@ extension Processor {
   func noteTurns(in take: any TakeRecording, from frame: Int) {
     for (name, machine) in machines.sorted(by: { $0.key < $1.key }) {
       for (frame, selection) in machine.turn.history(from: frame - take.preRollFrames) {
-        take.addTurn(Sidecar.Turn(selection, frame: frame, feed: Self.file(name)))
+        take.addTurn(Sidecar.Turn(selection, frame: frame, feed: name))
       }
     }
   }

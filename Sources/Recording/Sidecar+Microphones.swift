@@ -36,11 +36,9 @@ extension Sidecar {
 
   /// What a file of the take says beside its sound, but for when it was recorded.
   func labels(of name: String, _ files: Files) -> SoundLabels {
-    let feed = files.feeds?.first { $0.value == name }?.key ?? FeedSetting.main
-    let tracks = allFeeds.first { $0.name == feed }.map { FeedSetting.trackNames($0.channels, of: feed) }
-    return SoundLabels(
-      title: title, trackNames: name == files.microphones ? setup.microphones : tracks ?? [],
-      cues: cues(in: files))
+    let feed = allFeeds.first { (files.feeds?[$0.name] ?? files.outputs) == name }
+    let tracks = feed.map { FeedSetting.trackNames($0.channels, of: $0.name) }
+    return SoundLabels(title: title, trackNames: tracks ?? setup.microphones, cues: cues(in: files))
   }
 
   /// How the first file of its microphones that is there differs from what was recorded, as a sentence: it was cut, or is
@@ -114,11 +112,11 @@ extension Sidecar {
   public func fallbacks(from firstFrame: Int, of feed: String = FeedSetting.main) -> [Fallback] {
     let all = (fallbacks ?? []).filter { $0.feed == feed }
     let before =
-      all.last { $0.frame <= firstFrame }.map { [Fallback(frame: 0, without: $0.without, feed: $0.other)] }
+      all.last { $0.frame <= firstFrame }.map { [Fallback(frame: 0, without: $0.without, feed: $0.feed)] }
       ?? []
     return before
       + all.filter { $0.frame > firstFrame }.map {
-        Fallback(frame: $0.frame - firstFrame, without: $0.without, feed: $0.other)
+        Fallback(frame: $0.frame - firstFrame, without: $0.without, feed: $0.feed)
       }
   }
 }

@@ -18,9 +18,9 @@ extension Sidecar {
 
     /// - Parameters:
     ///   - selection: what was played.
-    ///   - feed: nil for `main`.
-    public init(_ selection: Selection, frame: Int, feed: String?) {
-      (self.frame, self.feed) = (frame, feed ?? FeedSetting.main)
+    ///   - feed: its name.
+    public init(_ selection: Selection, frame: Int, feed: String) {
+      (self.frame, self.feed) = (frame, feed)
       (orientation, look, pose) = (selection.inputOrientation, selection.effectiveLook, selection.pose)
     }
 

@@ -79,9 +79,9 @@ public struct Sidecar: Codable, Sendable, Hashable {
       case other = "feed"
     }
 
-    /// - Parameter feed: nil for `main`.
-    public init(frame: Int, without: [String], feed: String? = nil) {
-      (self.frame, self.without, other) = (frame, without, feed)
+    public init(frame: Int, without: [String], feed: String = FeedSetting.main) {
+      (self.frame, self.without) = (frame, without)
+      other = FeedSetting.isMain(feed) ? nil : feed
     }
   }
 

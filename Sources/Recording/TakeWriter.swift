@@ -129,8 +129,8 @@ public final class TakeWriter: Sendable {
   public var preRollFrames: Int { ring?.start?.preRoll ?? 0 }
 
   /// Lists in the sidecar that from `frame` of the take on, pre-roll included, a feed's filters do without `missing`.
-  /// - Parameter feed: its name; nil for `main`.
-  public func addFallback(frame: Int, without missing: [String], feed: String?) {
+  /// - Parameter feed: its name.
+  public func addFallback(frame: Int, without missing: [String], feed: String) {
     pendingNews.withLock {
       guard $0.fallbacks.count < Sidecar.listLimit else { return }
       $0.fallbacks.append(.init(frame: frame, without: missing, feed: feed))

@@ -41,7 +41,8 @@ package struct TakeMicrophones {
   /// - Throws: if main was not recorded, and several feeds were.
   package func feedOfFile() throws(Failure) -> String {
     let recorded = sidecar.feedNames
-    guard feed == nil, sidecar.channels == 0, recorded.count > 1 else { return feed ?? recorded[0] }
+    guard sidecar.channels == 0, recorded.count > 1 else { return feed ?? recorded[0] }
+    if let feed { return feed }
     throw Failure(
       .usage,
       "the take of \(path) has the feeds \(recorded.joined(separator: ", ")), and main was not "

@@ -21,10 +21,10 @@ import Testing
   @Test("what a feed played is read again as it was listed, after a JSON file")
   func again() throws {
     let turns = [
-      Sidecar.Turn(Self.played(), frame: 0, feed: nil),
-      Sidecar.Turn(Self.played(roll: 12, yaw: -3), frame: 100, feed: nil),
-      Sidecar.Turn(Self.played(.landscapeLeft), frame: 200, feed: nil),
-      Sidecar.Turn(Self.played(look: Look(azimuth: -120.5, elevation: 10)), frame: 300, feed: nil),
+      Sidecar.Turn(Self.played(), frame: 0, feed: "main"),
+      Sidecar.Turn(Self.played(roll: 12, yaw: -3), frame: 100, feed: "main"),
+      Sidecar.Turn(Self.played(.landscapeLeft), frame: 200, feed: "main"),
+      Sidecar.Turn(Self.played(look: Look(azimuth: -120.5, elevation: 10)), frame: 300, feed: "main"),
     ]
     var sidecar = Self.sidecar
     sidecar.frames = 300
@@ -75,7 +75,7 @@ import Testing
         (0..<40).map {
           Sidecar.Turn(
             Self.played(roll: Double($0 % 90), yaw: -17), frame: 4_000_000_000 + 48000 * second + 1200 * $0,
-            feed: nil)
+            feed: "main")
         })
     }
     #expect(sidecar.turns!.values.reduce(0) { $0 + $1.utf8.count } <= (4 << 20) + 40)

@@ -115,20 +115,16 @@ extension Verb {
     if let list { try list.file.write(list.text.utf8) }
     let remarks = input.remarks + (list?.remarks ?? []) + outputs.flatMap(\.remarks)
     for remark in remarks { Tool.complain(remark) }
-    guard arguments["--into"] != nil else {
-      let sound = outputs[0].sound
-      arguments.print(
-        json: [
-          "output": named[0].path, "frames": sound.frames, "channels": sound.channels, "sampleRate": rate,
-          "peak": Double(sound.peak), "remarks": remarks,
-        ] + (named[0].ambisonics?.json(named[0].setting.main.selection) ?? [:]),
-        text: named[0].sentence(of: sound)
-      )
-      return .done
+    let written = zip(outputs, named).map { output, named -> JSONObject in
+      [
+        "output": named.path, "frames": output.sound.frames, "channels": output.sound.channels,
+        "peak": Double(output.sound.peak),
+      ]
     }
+    let one = written[0] + (named[0].ambisonics?.json(named[0].setting.main.selection) ?? [:])
     arguments.print(
-      json: [
-        "outputs": outputs.map { Written(sound: $0.sound) }, "sampleRate": rate, "remarks": remarks,
+      json: (arguments["--into"] == nil ? one : ["outputs": written]) + [
+        "sampleRate": rate, "remarks": remarks,
       ],
       text: zip(outputs, named).map { $1.sentence(of: $0.sound) }.joined(separator: "\n"))
     return .done
@@ -147,18 +143,6 @@ extension Verb {
   private static func openStandardInput(_ stops: StopCount) throws -> AudioFileReader {
     try StandardStream.checkInput()
     return try AudioFileReader(standardInputWhile: { stops.count == 0 })
-  }
-
-  /// One of several files, in the answer.
-  private struct Written: Encodable {
-    let output: String
-    let frames: Int
-    let channels: Int
-    let peak: Double
-
-    init(sound: SoundOutput) {
-      (output, frames, channels, peak) = (sound.path, sound.frames, sound.channels, Double(sound.peak))
-    }
   }
 
   /// Throws if options exclude each other.

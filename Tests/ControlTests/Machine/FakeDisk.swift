@@ -44,7 +44,7 @@ final class FakeTake: TakeRecording, @unchecked Sendable {
   var preRollFrames = 0
   /// The fallbacks for its sidecar.
   private(set) var fallbacks: [Sidecar.Fallback] = []
-  func addFallback(frame: Int, without missing: [String], feed: String?) {
+  func addFallback(frame: Int, without missing: [String], feed: String) {
     fallbacks.append(.init(frame: frame, without: missing, feed: feed))
   }
   /// The poses for its sidecar.
