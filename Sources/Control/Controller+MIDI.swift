@@ -50,12 +50,9 @@ extension Controller {
     return (processor.graph.connections[ArrayClient.controlName] ?? []).sorted()
   }
 
-  /// Whether MIDI may arrive at any time: then the loop polls often, because the callback wakes nobody.
-  var isMIDIConnected: Bool { !midiSources.isEmpty }
-
   var midiReport: MIDIReport { MIDIReport(midi.setup, sources: midiSources) }
 
-  func serveMIDI() {
+  fileprivate func serveMIDI() {
     let messages = processor.client?.drainMIDI() ?? []
     let sources = midiSources
     if sources != midi.sources || midi.learning != nil { midi.positions = [:] }
@@ -223,7 +220,7 @@ extension Controller {
       outcome = .failed(Failure(.failed, "the program that asked has ended"))
     } else if let finding = learner.finding(at: now) {
       outcome = finding
-    } else if now - learner.begun > .seconds(1), !isMIDIConnected {
+    } else if now - learner.begun > .seconds(1), midi.sources.isEmpty {
       let port = "\(socket.name):\(ArrayClient.controlName)"
       outcome = .failed(
         Failure(
@@ -239,12 +236,6 @@ extension Controller {
     request.answer(outcome)
   }
 
-  /// Ends learning, because Pinna is stopping.
-  func endMIDI() {
-    midi.learning?.request.fail(.notRunning, "Pinna was stopped before a controller was moved")
-    midi.learning = nil
-  }
-
   // MARK: Banks and the controllers' file
 
   /// Reads the bank and the controllers' file, and uses them from then on.
@@ -257,6 +248,18 @@ extension Controller {
       midi.positions = [:]
       request.answer(.done(midiReport))
     }
+  }
+}
+
+extension Controller.MIDI: RequestSource {
+  /// While MIDI may arrive at any time, the loop polls often, because the callback wakes nobody.
+  var patience: Duration? { sources.isEmpty ? nil : .milliseconds(2) }
+
+  func serve(_ controller: Controller) { controller.serveMIDI() }
+
+  func leave(_ reason: String) {
+    learning?.request.fail(.notRunning, "Pinna was stopped before a controller was moved")
+    learning = nil
   }
 }
 

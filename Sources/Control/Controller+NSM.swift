@@ -10,10 +10,16 @@ import Settings
 /// the manager gives one; then the project is read, the name claimed, and the setting applied. If any of these fails,
 /// nothing has changed, and the previous project stays open. Only then does Pinna leave the graph, and join it under
 /// that name.
+extension NSMClient: RequestSource {
+  var descriptor: Int32 { socket.descriptor }
+  var patience: Duration? { opening != nil || isSaving ? .milliseconds(2) : nil }
+  var droppedPackets: Int { socket.droppedPackets }
+  package func serve(_ controller: Controller) { controller.serve(self) }
+}
+
 extension Controller {
   /// Serves one message of the session manager, and advances the open and the saves under way.
-  package func serveNSM() {
-    guard let nsm else { return }
+  fileprivate func serve(_ nsm: NSMClient) {
     if let message = nsm.socket.receive() {
       switch NSMRequest(message) {
       case .save: nsm.save(processor.memory)
@@ -91,6 +97,7 @@ extension Controller {
         nsm.endOpening(.general, NSMClient.diskFailure(project).description)
       case nil: break
       }
+    case .starting where processor.state.isInGraph: nsm.endOpening(nil, "opened")
     case .renaming(let deadline):
       if processor.state.isInGraph {
         nsm.endOpening(nil, "opened")

@@ -32,12 +32,13 @@ extension Controller {
     format != .roll && format != .yaw && (poses?.isInRadians ?? false)
   }
 
-  private var present: TrackedPose { processor.trackedPose ?? TrackedPose() }
+  fileprivate var present: TrackedPose { processor.trackedPose ?? TrackedPose() }
+}
 
-  /// Takes the newest pose of the packets at the port for poses. Nobody is answered there.
-  func receivePoses() {
-    guard let poses else { return }
-    if let pose = poses.newest(after: present) { processor.track(pose) }
-    processor.trackerProblem = poses.problem
+extension PoseSocket: RequestSource {
+  /// Nobody is answered here.
+  func receive(_ controller: Controller) {
+    if let pose = newest(after: controller.present) { controller.processor.track(pose) }
+    controller.processor.trackerProblem = problem
   }
 }

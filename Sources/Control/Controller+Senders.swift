@@ -11,22 +11,14 @@ enum Sender: Sendable, Equatable {
 
 /// Requests from both sockets, and answers to their senders.
 extension Controller {
-  /// Waits up to `milliseconds` for requests, or until an event wakes this thread. Returns at most one request of each
-  /// socket, so that neither can keep the other waiting.
-  func requests(within milliseconds: Int32) -> [(message: OSCMessage, sender: Sender)] {
-    let patience = udp?.hasRequests == true ? 0 : milliseconds
-    var requests: [(message: OSCMessage, sender: Sender)] = []
-    if let (message, sender) = socket.receive(
-      milliseconds: patience,
-      or: [
-        events.wake, udp?.descriptor ?? -1, poses?.descriptor ?? -1, nsm?.socket.descriptor ?? -1,
-      ]),
-      let message
-    {
-      requests.append((message, .local(sender)))
+  /// Waits up to `milliseconds` for something to come, or until an event wakes this thread. Takes at most one request of
+  /// the control socket, and lets each source take some, so that none can keep the others waiting.
+  func receive(within milliseconds: Int32) {
+    let others = [events.wake] + sources.map(\.descriptor)
+    if let (message, sender) = socket.receive(milliseconds: milliseconds, or: others), let message {
+      receive(message.withFeedAsArgument, from: .local(sender))
     }
-    if let (message, sender) = udp?.receive() { requests.append((message, .udp(sender))) }
-    return requests
+    for source in sources { source.receive(self) }
   }
 
   func send(_ answer: Answer, to sender: Sender) {
@@ -57,10 +49,5 @@ extension Controller {
       warn("a file that others removed cannot be made again: \(obstacle)")
     }
     reportedObstacles = obstacles
-  }
-
-  var droppedPackets: Int {
-    socket.droppedPackets + (udp?.droppedPackets ?? 0) + (poses?.droppedPackets ?? 0)
-      + (nsm?.socket.droppedPackets ?? 0)
   }
 }

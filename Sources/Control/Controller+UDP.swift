@@ -92,9 +92,15 @@ extension Controller {
       try processor.play(path, request)
     }
   }
+}
 
-  /// Sends subscribers what has changed.
-  func publish() {
-    udp?.publish(state: processor.stateMessages, levels: processor.levelsMessages)
+extension UDPSocket: RequestSource {
+  func receive(_ controller: Controller) {
+    guard let (message, sender) = receive() else { return }
+    controller.receive(message.withFeedAsArgument, from: .udp(sender))
+  }
+
+  func serve(_ controller: Controller) {
+    publish(state: controller.processor.stateMessages, levels: controller.processor.levelsMessages)
   }
 }

@@ -21,6 +21,8 @@ public final class Controller {
   }
 
   let socket: ControlSocket
+  /// Each has a turn in this order.
+  let sources: [any RequestSource]
   /// Nil without `--osc-port`.
   let udp: UDPSocket?
   /// Nil without `--pose-port`.
@@ -75,6 +77,8 @@ public final class Controller {
     self.processor = processor
     self.events = events
     self.midi = MIDI(setup: midi)
+    let all: [(any RequestSource)?] = [self.midi, udp, poses, nsm]
+    sources = all.compactMap(\.self)
     self.tell = tell
     self.warn = warn
     self.wait = wait
@@ -96,12 +100,8 @@ public final class Controller {
       if events.consumeStatusRequest() { tell(json(status)) }
       if events.consumeGraphChange() { processor.graphChanged() }
       if events.consumeReloadRequest() { reload() }
-      for (message, sender) in requests(within: patience) {
-        receive(message.withFeedAsArgument, from: sender)
-      }
-      receivePoses()
+      receive(within: patience)
       processor.poll()
-      serveMIDI()
       reads.poll()
       lists.poll()
       if case .notStarted = end, !processor.isStopping {
@@ -109,7 +109,6 @@ public final class Controller {
           end = .stopped
           hasStarted = true
           onStart()
-          nsm?.endOpening(nil, "opened")
         } else if let failure = processor.startFailure(isWaiting: .now < waitEnd) {
           end = .notStarted(failure)
           processor.stop(nil)
@@ -125,38 +124,31 @@ public final class Controller {
       }
       serveDeferred()
       maintainSessions()
-      publish()
+      for source in sources { source.serve(self) }
       restoreFiles()
-      serveNSM()
     }
-    if case .notStarted(let failure) = end {
-      nsm?.leave(failure.description)
-    } else {
-      nsm?.leave("Pinna was stopped")
-    }
-    endMIDI()
     reads.abandonAll()
     lists.abandonAll()
+    let reason = if case .notStarted(let failure) = end { failure.description } else { "Pinna was stopped" }
+    for source in sources { source.leave(reason) }
     announce(EngineEvent(.engineGone, "Pinna has stopped"))
     socket.leave(Answer(.notRunning, "Pinna has just stopped; start it again with: pinna run").message)
-    udp?.leave(OSCMessage("/pinna/server", [.string("stopped")]))
     processor.closeClient()
     return (end, processor.takes.outcome)
   }
 
   /// How long the loop may wait, in milliseconds, if nothing wakes this thread.
   private var patience: Int32 {
-    let isBusy =
-      isMIDIConnected || !reads.isEmpty || !lists.isEmpty || nsm?.opening != nil || nsm?.isSaving ?? false
-    var longest = isBusy ? .milliseconds(2) : processor.patience
+    let own = reads.isEmpty && lists.isEmpty ? processor.patience : .milliseconds(2)
+    var longest = sources.compactMap(\.patience).reduce(own, min)
     if !deferredRequests.isEmpty { longest = min(longest, .milliseconds(45)) }
-    if let due = udp?.subscribers.nextLevels { longest = min(longest, max(.zero, due - .now)) }
     return Int32((longest / .milliseconds(1)).rounded(.up))
   }
 
   private var status: StatusReport {
     processor.status(
-      droppedPackets: droppedPackets, deferredChanges: register.deferredChanges,
+      droppedPackets: sources.reduce(socket.droppedPackets) { $0 + $1.droppedPackets },
+      deferredChanges: register.deferredChanges,
       controller: register.controller, midi: midiReport)
   }
 
@@ -188,7 +180,7 @@ public final class Controller {
   ///   queries are served at once.
   ///
   /// A stop and a subscription are always served at once.
-  private func receive(_ message: OSCMessage, from sender: Sender) {
+  func receive(_ message: OSCMessage, from sender: Sender) {
     let action = OSCMethod.at(message.path)?.action
     let isQuery = [.status, .inputs, .levels, .outputs, .feedList].contains(action)
     let waits = hasStarted ? !reads.isEmpty && !isQuery : true

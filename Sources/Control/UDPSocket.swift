@@ -35,8 +35,10 @@ public final class UDPSocket {
   private var nextCheck = ContinuousClock.now + .seconds(1)
 
   var descriptor: Int32 { socket.number }
-  /// Whether `receive` returns a request without a further packet.
-  var hasRequests: Bool { !waiting.isEmpty }
+  /// None while `receive` returns a request without a further packet.
+  var patience: Duration? {
+    waiting.isEmpty ? subscribers.nextLevels.map { max(.zero, $0 - .now) } : .zero
+  }
 
   /// What to tell the operator at the start: the port and the token.
   public var announcement: String {
@@ -104,9 +106,9 @@ public final class UDPSocket {
     } catch { obstacle = error }
   }
 
-  /// Sends subscribers of the state `farewell`, and removes the token file.
-  package func leave(_ farewell: OSCMessage? = nil) {
-    if let farewell { publish(state: [farewell], levels: []) }
+  /// Tells subscribers of the state that Pinna has stopped, and removes the token file.
+  package func leave(_ reason: String) {
+    publish(state: [OSCMessage("/pinna/server", [.string("stopped")])], levels: [])
     tokenFile.remove()
   }
 

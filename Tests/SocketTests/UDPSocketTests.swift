@@ -56,7 +56,7 @@ import Testing
     #expect(lstat(path, &file) == 0 && file.st_mode & S_IFMT == S_IFREG)
     #expect(try String(contentsOfFile: target, encoding: .utf8) == "mine")
     #expect(!other.announcement.contains(token))
-    other.leave()
+    other.leave("Pinna was stopped")
     #expect(access(path, F_OK) != 0)
   }
 

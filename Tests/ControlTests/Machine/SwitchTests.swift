@@ -21,6 +21,7 @@ import Settings
     let environment: [String: String]
     private let udp: UDPSocket?
     private(set) var controller: Controller!
+    private let client: NSMClient
     private(set) var warnings: [String] = []
 
     private final class Joined: @unchecked Sendable {
@@ -54,6 +55,7 @@ import Settings
       }
       joined.semaphore.wait()
       guard let client = joined.client else { throw SupportError("no session manager was joined") }
+      self.client = client
       _ = try client.openFirst(initial: Rig.setting, library: PresetLibrary(folders: [folder.path]))
       let socket = try ControlSocket(name: name, environment: self.environment)
       udp = hasUDP ? try UDPSocket(name: name, port: 0, environment: self.environment) : nil
@@ -66,7 +68,7 @@ import Settings
 
     /// Runs the control thread's loop once.
     func turn(periods: Int = 0) {
-      controller.serveNSM()
+      client.serve(controller)
       rig.run(periods: periods)
     }
 
