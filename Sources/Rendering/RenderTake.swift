@@ -140,8 +140,8 @@ package struct RenderTake {
       write: { outputs in
         try write(
           zip(outputs, feeds.indices).map { channels, n in
-            let heard = gates[n]?.pass(channels) ?? channels
-            return take?.gaps.filled(heard, from: &written[n], to: end) ?? heard
+            let whole = take?.gaps.filled(channels, from: &written[n], to: end) ?? channels
+            return gates[n]?.pass(whole) ?? whole
           })
       })
   }
