@@ -85,11 +85,6 @@ extension Selection {
   public var followed: [Followed]? { follows.isEmpty ? nil : follows.sorted() }
 }
 
-extension Set<Followed> {
-  /// "roll,yaw", or "off".
-  public var word: String { isEmpty ? "off" : sorted().map(\.rawValue).joined(separator: ",") }
-}
-
 extension Angle {
   /// An angle in degrees, above −180 and up to 180.
   static func turned(_ degrees: Double) -> Double {

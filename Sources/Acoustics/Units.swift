@@ -2,9 +2,6 @@
   import Glibc
 #endif
 
-/// A duration or a position in time, counted in sample frames.
-public typealias Frames = Int
-
 /// An angle. Files, commands and reports use degrees; computations use radians.
 public struct Angle: Hashable, Sendable {
   public let radians: Double

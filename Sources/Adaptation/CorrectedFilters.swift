@@ -66,15 +66,8 @@ package final class CorrectedFilters: @unchecked Sendable {
   package func reset() { for feed in all { feed.reset() } }
 
   /// Corrects these linear filters of a feed from now on.
-  /// - Parameter ears: of the finder's array.
-  package func use(_ ears: EarTable, feed: Int = 0) {
-    var target = AdaptiveFilters.Target(base: ears.base)
-    (target.ears, target.array) = (ears, ears.array)
-    use(target, feed: feed)
-  }
-
   /// - Parameter target: with tables of the finder's array, and of the wind's.
-  func use(_ target: AdaptiveFilters.Target, feed: Int) {
+  package func use(_ target: AdaptiveFilters.Target, feed: Int) {
     precondition(target.whole.taps == taps && target.whole.microphones == microphones)
     let new = FollowedFeed(target, bins: grid.bins.count)
     if let old = feeds[feed] { new.continueFrom(old) }

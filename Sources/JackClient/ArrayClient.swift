@@ -200,7 +200,7 @@ public final class ArrayClient: Sendable {
   }
 
   /// Closes the client, and frees the engines. Waits for 2 s at most.
-  /// - Returns: false if the client is not closed by then (`JackConnection.close`). Until `unfinishedCloses` is 0, no
+  /// - Returns: false if the client is not closed by then (`JackConnection.close`). Until `JackConnection.unfinishedCloses` is 0, no
   ///   client of another server may be opened in this process.
   @discardableResult
   public func close() -> Bool {
@@ -275,8 +275,6 @@ public final class ArrayClient: Sendable {
   public var isFreewheeling: Bool { trampoline.freewheeling.load(ordering: .relaxed) }
   /// Number of clients of this process that libjack keeps, because closing them would end the process.
   public static var abandonedClients: Int { JackConnection.abandonedClients }
-  /// Number of clients of this process whose `close` has not returned.
-  public static var unfinishedCloses: Int { JackConnection.unfinishedCloses }
   // MARK: Notification
 
   /// Sets the latency of own ports for one direction: the latency at the other side plus the filters' delay.

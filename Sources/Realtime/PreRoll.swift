@@ -12,7 +12,6 @@ public final class PreRoll: @unchecked Sendable {
   /// Of the feed. They come first, then the microphones.
   public let outputs: Int
   public let microphones: Int
-  public var channels: Int { width }
   private let width: Int
   private let samples: AlignedMemory
   private let held = Atomic<Bool>(false)

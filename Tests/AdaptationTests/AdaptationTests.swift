@@ -47,7 +47,9 @@ import Testing
   ) -> (finder: DirectionFinder, corrected: CorrectedFilters) {
     let finder = DirectionFinder(ears.array, up: frame.up.vector)
     let corrected = CorrectedFilters(finder, taps: ears.base.taps)
-    corrected.use(ears)
+    var target = AdaptiveFilters.Target(base: ears.base)
+    (target.ears, target.array) = (ears, ears.array)
+    corrected.use(target, feed: 0)
     corrected.feeds[0]?.strength = strength
     var at = 0
     while at < sound[0].count {

@@ -76,7 +76,9 @@ for line in try String(contentsOfFile: arguments[4], encoding: .utf8).split(sepa
   let parts = try paths.dropFirst().map { try AudioClip(path: $0).channels }
   let finder = DirectionFinder(array, up: frame.up.vector)
   let corrected = CorrectedFilters(finder, taps: ears.base.taps)
-  corrected.use(ears)
+  var target = AdaptiveFilters.Target(base: ears.base)
+  (target.ears, target.array) = (ears, ears.array)
+  corrected.use(target, feed: 0)
   corrected.feeds[0]?.strength = 1
   var (previous, current) = (linear, linear)
   var adaptive = [[[Float]]](repeating: [[Float]](repeating: [], count: 2), count: parts.count)

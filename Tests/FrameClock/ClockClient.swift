@@ -13,7 +13,6 @@ enum ClockClient {
   struct Context: ~Copyable {
     let client: OpaquePointer
     let port: OpaquePointer
-    let transportPort: OpaquePointer
     var expected: UInt32?
     /// Spans of frame time that the server played without the clock, or in which the clock was late.
     let missed = UnsafeMutablePointer<(start: UInt32, frames: UInt32)>.allocate(capacity: mostMissed)
@@ -28,20 +27,11 @@ enum ClockClient {
       expected = time &+ frames
       let buffer = jack_port_get_buffer(port, frames)!.assumingMemoryBound(to: Float.self)
       for n in 0..<frames { buffer[Int(n)] = FrameClock.sample(time &+ n) }
-      playTransport(frames)
       // An asynchronous server lets others read the port in the next period, before the clock writes it again.
       if jack_last_frame_time(client) != time || jack_frames_since_cycle_start(client) > frames / 2 {
         note(time, 2 &* frames)
       }
       played.wrappingAdd(Int(frames), ordering: .releasing)
-    }
-
-    /// Plays the transport's frame while it rolls, and zeros otherwise. JACK's realtime thread.
-    private func playTransport(_ frames: UInt32) {
-      var position = jack_position_t()
-      let isRolling = jack_transport_query(client, &position) == JackTransportRolling
-      let buffer = jack_port_get_buffer(transportPort, frames)!.assumingMemoryBound(to: Float.self)
-      for n in 0..<frames { buffer[Int(n)] = isRolling ? FrameClock.sample(position.frame &+ n) : 0 }
     }
 
     /// JACK's realtime thread.
@@ -61,13 +51,11 @@ enum ClockClient {
     }
     guard
       let port = jack_port_register(
-        client, "out", JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsOutput.rawValue), 0),
-      let transportPort = jack_port_register(
-        client, "transport", JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsOutput.rawValue), 0)
+        client, "out", JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsOutput.rawValue), 0)
     else { return JackFailure.rawValue }
     // The clock often joins a server that has just started, as Pinna's probes leave it.
     StaleClients.flush(server: server)
-    context.initialize(to: Context(client: client, port: port, transportPort: transportPort))
+    context.initialize(to: Context(client: client, port: port))
     jack_set_process_callback(
       client,
       {
@@ -83,19 +71,6 @@ enum ClockClient {
     case "connect":
       let fault = jack_connect(client, FrameClock.port, words[1])
       return fault == EEXIST ? "0" : "\(fault)"
-    case "connect-transport": return "\(jack_connect(client, FrameClock.transportPort, words[1]))"
-    case "roll":
-      jack_transport_start(client)
-      return "0"
-    case "halt":
-      jack_transport_stop(client)
-      return "0"
-    case "locate": return "\(jack_transport_locate(client, UInt32(words[1])!))"
-    case "position":
-      var position = jack_position_t()
-      jack_transport_query(client, &position)
-      return "\(position.frame)"
-    case "now": return "\(jack_frame_time(client))"
     case "played": return "\(context.pointee.played.load(ordering: .acquiring))"
     case "missed" where words.count == 1:
       return "\(context.pointee.missedCount.load(ordering: .acquiring))"

@@ -8,7 +8,7 @@ import Threads
 /// libjack may then leave a lock taken for the rest of the process.
 public final class FrameClock {
   public static let port = "frame-clock:out"
-  /// Plays the transport's frame while it rolls, coded like the frame time, and silence otherwise.
+  /// In a graph without a server: plays the transport's frame while it rolls, coded like the frame time.
   public static let transportPort = "frame-clock:transport"
   private let process: HelperProcess
 
@@ -61,25 +61,6 @@ public final class FrameClock {
       throw SupportError("the frame clock cannot be connected to \(microphone): \(fault)")
     }
   }
-
-  public func connectTransport(to microphone: String) throws {
-    let fault = try ask("connect-transport \(microphone)")
-    guard fault == "0" else {
-      throw SupportError("the transport's frames cannot be connected to \(microphone): \(fault)")
-    }
-  }
-
-  /// Starts or stops the server's transport.
-  public func rollTransport(_ isOn: Bool) throws { _ = try ask(isOn ? "roll" : "halt") }
-
-  /// Moves the transport to `frame`.
-  public func locateTransport(_ frame: Int) throws { _ = try ask("locate \(frame)") }
-
-  /// The transport's frame in the present period.
-  public func transportPosition() throws -> Int { try number("position") }
-
-  /// The server's frame time, modulo the clock's range.
-  public func now() throws -> Int { try number("now") & 0x7F_FFFF }
 
   /// The frames that the clock has played.
   public func played() throws -> Int { try number("played") }

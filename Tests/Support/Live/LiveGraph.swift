@@ -197,29 +197,6 @@ public final class LiveGraph: PinnaGraph {
 
   /// The output of `jack_lsp` by port: the lines under each port's name.
   public func ports(_ option: String) throws -> [String: [String]] { try server.ports(option) }
-
-  /// The outputs, left and right, for the input `channels` in freewheel, with the length of the input. A
-  /// frame reaches Pinna and its output the recorder in the same period.
-  public func capture(_ channels: [[Float]]) throws -> [[Float]] {
-    let player = try player(channels)
-    let seconds = Double(channels[0].count) / Double(sampleRate)
-    let recorder = try recorder(seconds: seconds + 60)
-    defer { withExtendedLifetime(player) {} }
-    let everything = try freewheel {
-      player.start()
-      guard waitUntil(seconds: 60, { player.isFinished }) else {
-        throw SupportError("the player stands still")
-      }
-      let end = recorder.frames + 8192
-      _ = waitUntil(seconds: 5) { recorder.frames >= end }
-      return recorder.everything
-    }
-    guard let start = everything[2].firstIndex(where: { $0 != 0 }),
-      start + channels[0].count <= everything[2].count,
-      Array(everything[2][start..<start + channels[0].count]) == channels[0]
-    else { throw SupportError("the server lost frames in freewheel") }
-    return everything.prefix(2).map { Array($0[start..<start + channels[0].count]) }
-  }
 }
 
 extension SignalRecorder {

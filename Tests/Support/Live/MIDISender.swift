@@ -74,18 +74,6 @@ public final class MIDISender: Sendable {
     send(status: 0xC0 | channel - 1, program, 0, offset)
   }
 
-  /// Sends a control change, and waits until it is sent.
-  @discardableResult
-  public func control(_ controller: Int, _ value: Int, channel: Int = 1) -> Bool {
-    send(status: 0xB0 | channel - 1, controller, value, 0)
-  }
-
-  /// Sends a note, and waits until it is sent. A velocity of 0 ends it.
-  @discardableResult
-  public func note(_ note: Int, _ velocity: Int, channel: Int = 10) -> Bool {
-    send(status: 0x90 | channel - 1, note, velocity, 0)
-  }
-
   private func send(status: Int, _ first: Int, _ second: Int, _ offset: Int) -> Bool {
     state.isSent.store(false, ordering: .releasing)
     state.next.store(

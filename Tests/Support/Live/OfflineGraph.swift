@@ -12,7 +12,6 @@ public final class OfflineGraph: PinnaGraph {
   public let home: PinnaHome
   public private(set) var program: Program
   public let server: OfflineServer
-  public var serverName: String { server.name }
   public var isSynchronous: Bool { true }
   public let sampleRate: Int
   public let period: Int

@@ -8,7 +8,7 @@ import JackClient
 /// delayed.
 ///
 /// Thread: any but JACK's own, except for `Work.run`.
-public final class IdleClient: Sendable {
+final class IdleClient: Sendable {
   private let connection: JackConnection
 
   private final class Work: Sendable {
@@ -32,7 +32,7 @@ public final class IdleClient: Sendable {
   ///   - server: nil for the default one.
   ///   - wait: how long each callback spins, in nanoseconds.
   ///   - times: receives the time by which each callback exceeds `wait`, in nanoseconds.
-  public init(name: String, server: String?, wait: Int, times: CallbackTimes) throws(JackError) {
+  init(name: String, server: String?, wait: Int, times: CallbackTimes) throws(JackError) {
     connection = try JackConnection(name: name, server: server)
     let work = Work(wait, times)
     connection.setProcess(
@@ -43,10 +43,10 @@ public final class IdleClient: Sendable {
     try connection.activate()
   }
 
-  public var isServerGone: Bool { connection.isServerGone }
+  var isServerGone: Bool { connection.isServerGone }
 
   /// Closes the client. Waits for 2 s at most.
   /// - Returns: false if it is not closed in time; then no client of another server may be opened in this process.
   @discardableResult
-  public func close() -> Bool { connection.close() }
+  func close() -> Bool { connection.close() }
 }
