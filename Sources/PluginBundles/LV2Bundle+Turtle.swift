@@ -76,7 +76,7 @@ extension LV2Bundle {
       (.dataSource, Double(setting.dataSource)), (.pattern, Double(setting.pattern)),
       (.orientation, Double(setting.orientation)), (.gain, setting.gain), (.highPass, setting.highPass),
     ]
-    let ports = values.map { "[ lv2:symbol \(quoted(Self.symbol(of: $0))) ; pset:value \($1) ]" }
+    let ports = values.map { "[ lv2:symbol \(quoted(Self.words(of: $0).symbol)) ; pset:value \($1) ]" }
     return """
       <\(uri)#\(preset.name)>
         a pset:Preset ;
@@ -120,7 +120,7 @@ extension LV2Bundle {
     }
     let controls = PluginControl.allCases.map {
       Port(
-        symbol: Self.symbol(of: $0), name: Self.name(of: $0),
+        symbol: Self.words(of: $0).symbol, name: Self.words(of: $0).name,
         properties: [
           "a \($0.isInput ? "lv2:InputPort" : "lv2:OutputPort") , lv2:ControlPort"
         ] + properties(of: $0))
@@ -193,37 +193,21 @@ extension LV2Bundle {
 
   // MARK: - Controls
 
-  static func symbol(of control: PluginControl) -> String {
+  /// The symbol of a control's port, and its name for people.
+  private static func words(of control: PluginControl) -> (symbol: String, name: String) {
     switch control {
-    case .dataSource: "data_source"
-    case .pattern: "pattern"
-    case .orientation: "orientation"
-    case .gain: "gain"
-    case .highPass: "high_pass"
-    case .mute: "mute"
-    case .lock: "lock"
-    case .freewheeling: "freewheeling"
-    case .latency: "latency"
-    case .refused: "refused"
-    case .peakLeft: "peak_left"
-    case .peakRight: "peak_right"
-    }
-  }
-
-  private static func name(of control: PluginControl) -> String {
-    switch control {
-    case .dataSource: "Data source"
-    case .pattern: "Polar pattern"
-    case .orientation: "Input orientation"
-    case .gain: "Gain"
-    case .highPass: "High-pass"
-    case .mute: "Mute"
-    case .lock: "Lock"
-    case .freewheeling: "Freewheeling"
-    case .latency: "Latency"
-    case .refused: "Refused changes"
-    case .peakLeft: "Peak left"
-    case .peakRight: "Peak right"
+    case .dataSource: ("data_source", "Data source")
+    case .pattern: ("pattern", "Polar pattern")
+    case .orientation: ("orientation", "Input orientation")
+    case .gain: ("gain", "Gain")
+    case .highPass: ("high_pass", "High-pass")
+    case .mute: ("mute", "Mute")
+    case .lock: ("lock", "Lock")
+    case .freewheeling: ("freewheeling", "Freewheeling")
+    case .latency: ("latency", "Latency")
+    case .refused: ("refused", "Refused changes")
+    case .peakLeft: ("peak_left", "Peak left")
+    case .peakRight: ("peak_right", "Peak right")
     }
   }
 

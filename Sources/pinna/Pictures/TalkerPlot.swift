@@ -38,10 +38,7 @@ struct TalkerPlot {
         "time".counted(talker.utterances.count),
       ]
     }
-    let widths = (0..<4).map { column in rows.map { $0[column].count }.max()! }
-    return rows.map { row in
-      zip(row, widths).map { $0.padded($1) }.joined(separator: "  ").trimmed()
-    }.joined(separator: "\n")
+    return Columns.lines(rows, gap: 2).joined(separator: "\n")
   }
 
   var json: JSONObject {

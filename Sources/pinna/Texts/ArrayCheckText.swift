@@ -11,7 +11,7 @@ enum ArrayCheckText {
         microphone.deviation.map { "\(signed($0)) dB" } ?? "", microphone.verdict,
       ]
     }
-    var lines = Self.lines([["microphone", "level", "against median", "verdict"]] + rows)
+    var lines = Columns.lines([["microphone", "level", "against median", "verdict"]] + rows, gap: 2)
     lines.append("")
     if !verdict.channels.isEmpty { lines.append("Channels: \(list(verdict.channels)).") }
     for finding in verdict.findings { lines.append("\(capitalised(finding.sentence)): \(finding.remedy).") }
@@ -87,7 +87,7 @@ enum ArrayCheckText {
         microphone.margin.map { "\(signed($0)) dB" } ?? "", microphone.verdict,
       ]
     }
-    var lines = Self.lines([["microphone", "answered on", "above the others", "verdict"]] + rows)
+    var lines = Columns.lines([["microphone", "answered on", "above the others", "verdict"]] + rows, gap: 2)
     lines.append("")
     for finding in verdict.findings { lines.append("\(finding.sentence): \(finding.remedy).") }
     let count = verdict.findings.count
@@ -126,7 +126,7 @@ enum ArrayCheckText {
     }
     let spread = measured.spread
     return
-      (lines([["microphone", "gain", "delay", "polarity"]] + rows) + [
+      (Columns.lines([["microphone", "gain", "delay", "polarity"]] + rows, gap: 2) + [
         "",
         "Gains differ by \(hundredths(spread.before)) dB RMS, and by \(hundredths(spread.after)) dB when calibrated: half "
           + "of the recording undone in the other half.",
@@ -149,16 +149,6 @@ enum ArrayCheckText {
         ]
       },
     ]
-  }
-
-  private static func lines(_ rows: [[String]]) -> [String] {
-    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max()! }
-    return rows.map { row in
-      let cells = zip(row, widths).map { $0.padded($1) }
-      var line = cells.joined(separator: "  ")
-      while line.last == " " { line.removeLast() }
-      return line
-    }
   }
 
   private static func capitalised(_ sentence: String) -> String {

@@ -62,13 +62,9 @@ extension Verb {
     return .done
   }
 
-  static let bankUse = Verb(
-    name: "bank use", operands: ["BANK"],
-    summary: "let MIDI program changes choose from a bank, until the running Pinna ends",
-    options: [nameOption, jsonOption]
-  ) { arguments in
-    try ask(arguments, OSCMessage("/pinna/bank/use", [.string(arguments.operands[0])]), \MIDIReport.text)
-  }
+  static let bankUse = request(
+    "bank use", ["BANK"], to: "/pinna/bank/use",
+    summary: "let MIDI program changes choose from a bank, until the running Pinna ends", \MIDIReport.text)
 }
 
 extension MIDIReport {

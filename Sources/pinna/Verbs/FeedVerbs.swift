@@ -5,12 +5,9 @@ import Text
 
 /// Verbs for the feeds besides `main`.
 extension Verb {
-  static let feedList = Verb(
-    name: "feed list", summary: "list the feeds of the running Pinna besides main",
-    options: [nameOption, jsonOption]
-  ) { arguments in
-    try ask(arguments, OSCMessage("/pinna/feed/list"), \FeedsAnswer.text)
-  }
+  static let feedList = request(
+    "feed list", to: "/pinna/feed/list",
+    summary: "list the feeds of the running Pinna besides main", \FeedsAnswer.text)
 
   static let feedAdd = Verb(
     name: "feed add", operands: ["NAME"],
@@ -29,13 +26,9 @@ extension Verb {
       arguments, OSCMessage("/pinna/feed/add", words.map { .string($0) }), seconds: 120, \FeedAnswer.text)
   }
 
-  static let feedRemove = Verb(
-    name: "feed remove", operands: ["NAME"], summary: "end a feed, and remove its ports",
-    options: [nameOption, jsonOption]
-  ) { arguments in
-    try ask(
-      arguments, OSCMessage("/pinna/feed/remove", [.string(arguments.operands[0])]), \FeedAnswer.text)
-  }
+  static let feedRemove = request(
+    "feed remove", ["NAME"], to: "/pinna/feed/remove",
+    summary: "end a feed, and remove its ports", \FeedAnswer.text)
 }
 
 extension FeedReport {

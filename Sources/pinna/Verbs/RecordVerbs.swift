@@ -40,33 +40,20 @@ extension Verb {
       arguments, OSCMessage("/pinna/record/start", words.map { .string($0) }), \TakeStartAnswer.text)
   }
 
-  static let recordStop = Verb(
-    name: "record stop",
+  // The timeout covers the conversion of a long take.
+  static let recordStop = request(
+    "record stop", to: "/pinna/record/stop", seconds: 3600,
     summary: "end the take and finalise it, or disarm it; exit status 7 if it is incomplete",
-    options: [nameOption, jsonOption]
-  ) { arguments in
-    // The timeout covers the conversion of a long take.
-    try ask(arguments, OSCMessage("/pinna/record/stop"), seconds: 3600, \RecordStopAnswer.text)
-  }
+    \RecordStopAnswer.text)
 
-  static let recordMarker = Verb(
-    name: "record marker", operands: ["[LABEL]"], takesText: true,
+  static let recordMarker = request(
+    "record marker", ["[LABEL]"], takesText: true, to: "/pinna/record/marker",
     summary: "mark the present place of the take, in its sidecar and as a cue of its WAV files",
-    options: [nameOption, jsonOption]
-  ) { arguments in
-    try ask(
-      arguments, OSCMessage("/pinna/record/marker", arguments.operands.map { .string($0) }),
-      \MarkerAnswer.text)
-  }
+    \MarkerAnswer.text)
 
-  static let recordTitle = Verb(
-    name: "record title", operands: ["TITLE"], takesText: true,
-    summary: "name the running take in its sidecar; an empty title removes it",
-    options: [nameOption, jsonOption]
-  ) { arguments in
-    try ask(
-      arguments, OSCMessage("/pinna/record/title", [.string(arguments.operands[0])]), \TitleAnswer.text)
-  }
+  static let recordTitle = request(
+    "record title", ["TITLE"], takesText: true, to: "/pinna/record/title",
+    summary: "name the running take in its sidecar; an empty title removes it", \TitleAnswer.text)
 }
 
 extension MarkerAnswer {

@@ -35,6 +35,20 @@ extension Verb {
     return .done
   }
 
+  /// A verb that is one request, whose arguments are its operands.
+  static func request<Document: Decodable & SendableMetatype>(
+    _ name: String, _ operands: [String] = [], takesText: Bool = false, to path: String,
+    seconds: Double = 30, summary: String, _ describe: @escaping @Sendable (Document) -> String
+  ) -> Verb {
+    Verb(
+      name: name, operands: operands, takesText: takesText, summary: summary,
+      options: [nameOption, jsonOption]
+    ) { arguments in
+      let message = OSCMessage(path, arguments.operands.map { .string($0) })
+      return try ask(arguments, message, seconds: seconds, describe)
+    }
+  }
+
   /// The document of the answer to a request, of which nothing is printed.
   /// - Throws: a `Failure` with the answer's status, unless that is 0.
   static func answer<Document: Decodable>(_ arguments: Arguments, _ method: String, _ words: String...)
@@ -53,12 +67,9 @@ extension Verb {
     }
   }
 
-  static let inputs = Verb(
-    name: "inputs", summary: "list inputs, data sources and their polar patterns",
-    options: [nameOption, jsonOption]
-  ) { arguments in
-    try ask(arguments, OSCMessage("/pinna/inputs"), \InputsReport.text)
-  }
+  static let inputs = request(
+    "inputs", to: "/pinna/inputs",
+    summary: "list inputs, data sources and their polar patterns", \InputsReport.text)
 
   static let set = Verb(
     name: "set",
@@ -125,17 +136,11 @@ extension Verb {
     }
   }
 
-  static let presetUse = Verb(
-    name: "preset use", operands: ["NAME"], summary: "switch the running Pinna to a preset",
-    options: [nameOption, jsonOption]
-  ) { arguments in
-    try ask(arguments, OSCMessage("/pinna/preset/use", [.string(arguments.operands[0])]), \ChangeReport.text)
-  }
+  static let presetUse = request(
+    "preset use", ["NAME"], to: "/pinna/preset/use",
+    summary: "switch the running Pinna to a preset", \ChangeReport.text)
 
-  static let presetCancel = Verb(
-    name: "preset cancel", summary: "cancel a change to another device that is in progress",
-    options: [nameOption, jsonOption]
-  ) { arguments in
-    try ask(arguments, OSCMessage("/pinna/preset/cancel"), \CancelAnswer.text)
-  }
+  static let presetCancel = request(
+    "preset cancel", to: "/pinna/preset/cancel",
+    summary: "cancel a change to another device that is in progress", \CancelAnswer.text)
 }
