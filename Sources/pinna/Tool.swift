@@ -23,6 +23,7 @@ enum Tool {
     VirtualMicrophone.word: VirtualMicrophone.hold,
     WebProcess.word: { _ in WebProcess.run(curves: PolarCurves().document, talkers: TalkerPictures().picture)
     },
+    TalkerPictures.word: TalkerPictures.draw,
     Candidates.word: Candidates.run,
   ]
 
