@@ -19,8 +19,7 @@ import Testing
   }
 
   private static func noise(_ channels: Int, frames: Int = 48_000) -> [[Float]] {
-    var noise = SeededNoise(seed: 2)
-    return (0..<channels).map { _ in noise.samples(frames, amplitude: 0.2) }
+    return SeededNoise.channels(channels, frames, amplitude: 0.2, seed: 2)
   }
 
   @Test("Opus takes no microphones, and no more than two channels of anything", arguments: 1...9)

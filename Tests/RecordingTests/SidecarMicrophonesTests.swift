@@ -50,8 +50,7 @@ import Testing
   @Test("the microphones before a frame come from all files of the take that hold them, to the sample")
   func before() throws {
     try write([])
-    var noise = SeededNoise(seed: 37)
-    let whole = (0..<3).map { _ in noise.samples(1500, amplitude: 0.5) }
+    let whole = SeededNoise.channels(3, 1500, amplitude: 0.5, seed: 37)
     for (name, span) in [("take-microphones.wav", 0..<1000), ("take_2-microphones.wav", 1000..<1500)] {
       try AudioClip(sampleRate: 48000, channels: whole.map { Array($0[span]) }).write(
         wav: "\(folder.path)/\(name)")

@@ -29,10 +29,7 @@ extension TakeWriterTests {
 
   /// Lets the engine play the feeds, too.
   mutating func startFeeds() throws {
-    let engine = Engine(
-      microphones: 3, taps: 1, sampleRate: 48000,
-      preRoll: PreRoll(microphones: 3, capacityFrames: 10 * Self.period))
-    engine.start(with: FilterSet(coefficients: [[[1], [0], [0]], [[0], [1], [0]]]))
+    let engine = run.engine
     let filters: [[[[Float]]]] = [
       [[[1], [0], [0]], [[0], [1], [0]], [[0], [0], [1]], [[0.5], [0], [0]]], [[[0], [0], [0.25]]],
     ]
@@ -41,33 +38,19 @@ extension TakeWriterTests {
         with: FilterSet(coefficients: filters), firstOutput: feed.firstOutput, preRoll: feed.preRoll)
       #expect(started != nil)
     }
-    engine.prepare(period: Self.period)
     run = OfflineRun(engine, microphones: sound, feedOutputs: 8)
   }
 
-  /// - Parameter names: of the feeds to record besides main.
-  func feedWriter(
-    main: Bool = true, _ names: [String] = ["room", "anna"], in folder: String? = nil,
-    _ change: (inout TakeOptions) -> Void = { _ in }
-  ) throws -> TakeWriter {
-    var options = TakeOptions()
-    options.raw = true
-    change(&options)
-    let writer = TakeWriter(
-      folder: folder ?? TakeFolder.resolve(self.folder.path),
-      plan: TakePlan(
-        outputs: main ? 2 : 0, feeds: feeds.filter { names.contains($0.setup.name) }, sampleRate: 48000,
-        options: options, setup: Self.setup, preRoll: run.engine.preRoll))
-    _ = try writer.opened()
-    return writer
-  }
+  /// The feeds besides main.
+  static let all = ["room", "anna"]
 
-  /// What each file of a take must hold, by the name's ending.
-  var played: [(ending: String, source: [[Float]])] {
-    [
+  /// What each file of a take of main, of these feeds and of the microphones must hold, by the name's ending.
+  func played(_ names: [String] = all) -> [(ending: String, source: [[Float]])] {
+    let files: [(ending: String, source: [[Float]])] = [
       ("", [run.left, run.right]), ("-anna", Array(run.feeds[1...1])), ("-room", Array(run.feeds[3...6])),
       ("-microphones", sound),
     ]
+    return files.filter { (names + ["", "microphones"]).contains(String($0.ending.dropFirst())) }
   }
 
   func stem(_ result: TakeWriter.Result) -> String {
@@ -89,12 +72,12 @@ extension TakeWriterTests {
     for _ in 0..<20 { run.process(Self.period) }
     let recorded = feeds.filter { choice.feeds.contains($0.setup.name) }
     let result = try take(
-      try feedWriter(main: choice.main, choice.feeds) { $0.raw = choice.raw }, periods: 100)
+      try writer(main: choice.main, choice.feeds) { $0.raw = choice.raw }, periods: 100)
     let preRoll = choice.feeds.contains("room") ? 6 : 10
     #expect(result.sidecar.preRollFrames == preRoll * Self.period && result.fault == nil)
     let span = (20 - preRoll) * Self.period..<120 * Self.period
     var files = 1
-    for (ending, source) in played {
+    for (ending, source) in played() {
       let path = stem(result) + ending + ".wav"
       let isRecorded =
         ending.isEmpty
@@ -123,7 +106,7 @@ extension TakeWriterTests {
   @Test("each file of a take says what it holds")
   mutating func contents() throws {
     try startFeeds()
-    let result = try take(try feedWriter(), periods: 2)
+    let result = try take(try writer(Self.all), periods: 2)
     for (ending, content) in [
       ("", "Back stereo"), ("-anna", "Back cardioid"),
       ("-room", "Back Ambisonics of order 1: ACN channel order, SN3D normalisation (AmbiX)"),
@@ -153,40 +136,15 @@ extension TakeWriterTests {
     for name in others { #expect(!FeedSetting.isName(name), "\(name)") }
   }
 
-  @Test("R10: a stall of Pinna leaves the same gap in every file of a take; R11: one of the server, none")
-  mutating func gapsOfFeeds() throws {
-    try startFeeds()
-    var stall = Timing()
-    stall.skippedFrames = 14_401
-    var pause = Timing()
-    pause.pausedMicroseconds = 3_000_123
-    let result = try take(try feedWriter(), periods: 40, timing: [10: stall, 20: pause])
-    let frames = 40 * Self.period + 14_401
-    #expect(result.frames == frames && result.sidecar.pauses.count == 1)
-    #expect(result.sidecar.gaps == [Sidecar.Gap(frame: 10 * Self.period, frames: 14_401, cause: .stall)])
-    for (ending, source) in played {
-      let clip = try AudioClip(path: stem(result) + ending + ".wav")
-      #expect(clip.channels.count == source.count)
-      for (channel, source) in zip(clip.channels, source) {
-        let expected =
-          Array(source[..<(10 * Self.period)]) + [Float](repeating: 0, count: 14_401)
-          + source[10 * Self.period..<40 * Self.period]
-        #expect(channel == expected, "\(ending)")
-      }
-    }
-  }
-
   @Test("a take of several feeds is split at the same frames in every file, none larger than asked for")
   mutating func splitFeeds() throws {
     try startFeeds()
-    var stall = Timing()
-    stall.skippedFrames = 90 * 48_000
-    let writer = try feedWriter {
+    let writer = try writer(Self.all) {
       $0.splitMegabytes = 40
       // Longer than 40 MB: the smaller limit counts.
       $0.splitMinutes = 2
     }
-    let result = try take(writer, periods: 20, timing: [10: stall])
+    let result = try take(writer, periods: 20, timing: [10: .stall(90 * 48_000)])
     // The widest file has four channels of 4 bytes.
     #expect(result.sidecar.files.map(\.frames).dropLast().allSatisfy { $0 == (40_000_000 - 4096 - 512) / 16 })
     #expect(result.sidecar.files.count == 2)
@@ -234,7 +192,7 @@ extension TakeWriterTests {
   )
   mutating func opusOfFeeds() throws {
     try startFeeds()
-    let result = try take(try feedWriter { $0.format = .opus }, periods: 40)
+    let result = try take(try writer(Self.all) { $0.format = .opus }, periods: 40)
     let name = result.sidecarName.dropLast(5)
     #expect(result.sidecar.notes.count == 2 && result.fault == nil, "\(result.sidecar.notes)")
     #expect(
@@ -244,7 +202,6 @@ extension TakeWriterTests {
       result.sidecar.files[0].names == [
         "\(name).opus", "\(name)-anna.opus", "\(name)-room.wav", "\(name)-microphones.wav",
       ])
-    try startFeeds()
     var options = TakeOptions()
     options.format = .opus
     let plan = TakePlan(
@@ -260,21 +217,21 @@ extension TakeWriterTests {
     // Anna is the second feed that was started.
     _ = try run.engine.change(feed: 2, to: FilterSet(coefficients: [[[1], [0], [0]]]), gain: 1)
     for _ in 0..<18 { run.process(Self.period) }
-    let first = try take(try feedWriter(main: false, ["anna"]) { $0.raw = false }, periods: 2)
+    let first = try take(try writer(main: false, ["anna"]) { $0.raw = false }, periods: 2)
     #expect(first.sidecar.preRollFrames == 3 * Self.period)
     for _ in 0..<20 { run.process(Self.period) }
     _ = try run.engine.change(feed: 2, to: FilterSet(coefficients: [[[1], [0], [0]]]), gain: 1)
     for _ in 0..<18 { run.process(Self.period) }
-    let second = try take(try feedWriter(["room"]), periods: 2)
+    let second = try take(try writer(["room"]), periods: 2)
     #expect(second.sidecar.preRollFrames == 6 * Self.period)
     for _ in 0..<20 { run.process(Self.period) }
     _ = try run.engine.change(to: FilterSet(coefficients: [[[1], [0], [0]], [[0], [1], [0]]]), gain: 1)
     for _ in 0..<18 { run.process(Self.period) }
     // The microphones' is not main's.
-    let third = try take(try feedWriter(main: false, ["anna"]), periods: 2)
+    let third = try take(try writer(main: false, ["anna"]), periods: 2)
     #expect(third.sidecar.preRollFrames == 10 * Self.period)
     for _ in 0..<18 { run.process(Self.period) }
-    let fourth = try take(try feedWriter(), periods: 2)
+    let fourth = try take(try writer(Self.all), periods: 2)
     #expect(fourth.sidecar.preRollFrames == 6 * Self.period)
   }
 
@@ -291,18 +248,18 @@ extension TakeWriterTests {
     #expect(slow.start?.preRoll == 6 * Self.period)
     let room = try #require(feeds[0].preRoll)
     let held = room.read(age: 0, frames: 6 * Self.period, outputs: 4, microphones: 0)
-    #expect(try take(feedWriter(), periods: 3).sidecar.preRollFrames == 0)
+    #expect(try take(writer(Self.all), periods: 3).sidecar.preRollFrames == 0)
     for _ in 0..<12 { run.process(Self.period) }
     #expect(room.read(age: 0, frames: 6 * Self.period, outputs: 4, microphones: 0) == held)
     // What does not record room has its own.
     let other = try take(
-      feedWriter(["anna"]), periods: 3)
+      writer(["anna"]), periods: 3)
     #expect(other.sidecar.preRollFrames == 10 * Self.period)
     for _ in 0..<12 { run.process(Self.period) }
     #expect(room.read(age: 0, frames: 6 * Self.period, outputs: 4, microphones: 0) == held)
     room.release()
     for _ in 0..<3 { run.process(Self.period) }
-    #expect(try take(feedWriter(), periods: 3).sidecar.preRollFrames == 3 * Self.period)
+    #expect(try take(writer(Self.all), periods: 3).sidecar.preRollFrames == 3 * Self.period)
   }
 }
 

@@ -13,17 +13,14 @@ extension TakeWriterTests {
     for _ in 0..<5 { run.process(Self.period) }
     let writer = try writer { $0.length = 1 }
     _ = try run.engine.beginTake(into: writer.opened())
-    var stall = Timing()
     // So that the end is within a period.
-    stall.skippedFrames = 48_000 - 20 * Self.period + 17
+    let stall = Timing.stall(48_000 - 20 * Self.period + 17)
     run.process(Self.period, timing: Timing())
     run.process(Self.period, timing: stall)
     #expect(!writer.isOver)
     for _ in 0..<30 { run.process(Self.period) }
     #expect(writer.isOver)
-    _ = try run.engine.endTake()
-    run.process(Self.period)
-    let result = try writer.finished()
+    let result = try end(writer)
     let (outputs, microphones) = try files(result)
     let frames = 5 * Self.period + 48_000
     #expect(result.frames == frames && outputs.frames == frames && microphones.frames == frames)
@@ -40,16 +37,11 @@ extension TakeWriterTests {
   mutating func gapBeyond() throws {
     let writer = try writer { $0.length = 1 }
     _ = try run.engine.beginTake(into: writer.opened())
-    var (first, second) = (Timing(), Timing())
-    first.skippedFrames = 47_000
-    second.skippedFrames = 5000
     run.process(Self.period)
-    run.process(Self.period, timing: first)
+    run.process(Self.period, timing: .stall(47_000))
     for _ in 0..<20 { run.process(Self.period) }
-    run.process(Self.period, timing: second)
-    _ = try run.engine.endTake()
-    run.process(Self.period)
-    let result = try writer.finished()
+    run.process(Self.period, timing: .stall(5000))
+    let result = try end(writer)
     #expect(result.frames == 48_000 && result.sidecar.gaps.map(\.frames) == [47_000])
   }
 

@@ -136,9 +136,7 @@ extension TakeWriterTests {
     let writer = try writer { $0.splitMinutes = 1 }
     try begin(writer, periods: 10)
     _ = writer.mark("one")
-    var stall = Timing()
-    stall.skippedFrames = 90 * 48_000
-    run.process(Self.period, timing: stall)
+    run.process(Self.period, timing: .stall(90 * 48_000))
     try #require(waitUntil(seconds: 10) { writer.frames > 90 * 48_000 })
     let second = writer.mark("two")
     let result = try end(writer)
@@ -177,9 +175,7 @@ extension TakeWriterTests {
     try begin(writer, periods: 3)
     let ring = try #require(writer.ring)
     #expect(ring.frames == 3 * Self.period)
-    var stall = Timing()
-    stall.skippedFrames = 1000
-    run.process(Self.period, timing: stall)
+    run.process(Self.period, timing: .stall(1000))
     #expect(writer.mark("late").frame == 4 * Self.period + 1000)
     _ = try end(writer)
   }

@@ -38,41 +38,6 @@ extension TakeWriterTests {
   }
 
   @Test(
-    "R6: repair finishes a take that was cut off, with all its frames in step, once, and leaves one in use alone"
-  )
-  mutating func repair() throws {
-    let writer = try writer()
-    // The frames are on disk, but no header counts them yet.
-    try begin(writer, periods: 100)
-    #expect(TakeFolder(path: folder.path).repair().isEmpty)
-    #expect(TakeFolder(path: folder.path).takes().map(\.state) == [.recording])
-    let copy = try TemporaryFolder()
-    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
-      try FileManager.default.copyItem(atPath: "\(folder.path)/\(name)", toPath: "\(copy.path)/\(name)")
-    }
-    // Cut the end off the microphones' file, in the middle of a frame.
-    let name = URL(filePath: writer.openPath).lastPathComponent
-    let raw = copy.path + "/" + name.replacing(".wav", with: "-microphones.wav")
-    let size = try #require(try FileManager.default.attributesOfItem(atPath: raw + ".part")[.size] as? Int)
-    truncate(raw + ".part", off_t(size - 12 * 1000 - 5))
-    let cut = TakeFolder(path: copy.path)
-    #expect(cut.takes().map(\.state) == [.cut])
-    let frames = 100 * Self.period - 1001
-    let repaired = cut.repair()
-    #expect(repaired.map(\.fault) == [nil] && repaired.map(\.frames) == [frames])
-    #expect(try differences(AudioClip(path: raw), sound, 0..<frames) == 0)
-    #expect(try differences(AudioClip(path: copy.path + "/" + name), [run.left, run.right], 0..<frames) == 0)
-    let listed = cut.takes()
-    #expect(listed.map(\.state) == [.repaired] && listed.map(\.frames) == [frames])
-    #expect(
-      try FileManager.default.contentsOfDirectory(atPath: copy.path).allSatisfy { !$0.hasSuffix(".part") })
-    #expect(cut.repair().isEmpty)
-    _ = try run.engine.endTake()
-    run.process(Self.period)
-    #expect(try writer.finished().fault == nil)
-  }
-
-  @Test(
     "R6: a take cut off during its conversion is listed, and repair finishes it with the new file names")
   mutating func repairConverted() throws {
     let result = try take(try writer { $0.format = .pcm24 }, periods: 20)

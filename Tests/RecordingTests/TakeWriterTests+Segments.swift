@@ -15,9 +15,7 @@ extension TakeWriterTests {
       $0.maximumSegments = maximumSegments
     }
     try begin(writer, periods: 10)
-    var stall = Timing()
-    stall.skippedFrames = (2 * minutes + 1) * 30 * 48_000
-    run.process(Self.period, timing: stall)
+    run.process(Self.period, timing: .stall((2 * minutes + 1) * 30 * 48_000))
     return writer
   }
 
@@ -39,9 +37,7 @@ extension TakeWriterTests {
     // A name that only the second segment uses.
     let name = URL(filePath: writer.openPath).lastPathComponent
     try folder.write("mine", to: name.replacing(".wav", with: "_2.wav.part"))
-    var stall = Timing()
-    stall.skippedFrames = 150 * 48_000
-    run.process(Self.period, timing: stall)
+    run.process(Self.period, timing: .stall(150 * 48_000))
     let result = try end(writer)
     #expect(result.frames == 11 * Self.period + 150 * 48_000 && result.sidecar.files.count == 1)
     #expect(result.sidecar.notes.count == 1 && result.sidecar.notes[0].contains("_2.wav.part"))
@@ -50,57 +46,6 @@ extension TakeWriterTests {
       try String(
         contentsOfFile: "\(folder.path)/\(name.replacing(".wav", with: "_2.wav.part"))", encoding: .utf8)
         == "mine")
-  }
-
-  @Test("R6: repair of a take that was cut off includes segments that its sidecar does not list yet")
-  mutating func unlistedSegments() throws {
-    let writer = try writer { $0.splitMinutes = 1 }
-    try begin(writer, periods: 10)
-    let copy = try TemporaryFolder()
-    // The sidecar as it is before any segment has ended.
-    let json = URL(filePath: writer.openPath).lastPathComponent.replacing(".wav", with: ".json.part")
-    try FileManager.default.copyItem(atPath: "\(folder.path)/\(json)", toPath: "\(copy.path)/\(json)")
-    var stall = Timing()
-    stall.skippedFrames = 150 * 48_000
-    run.process(Self.period, timing: stall)
-    let length = 11 * Self.period + 150 * 48_000
-    #expect(waitUntilWritten(writer, frames: length))
-    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where !name.contains("json")
-    {
-      let copied = try Program.run(
-        "/usr/bin/cp", ["--sparse=always", "\(folder.path)/\(name)", "\(copy.path)/\(name)"])
-      #expect(copied.status == 0)
-    }
-    let cut = TakeFolder(path: copy.path)
-    #expect(try Sidecar.read("\(copy.path)/\(json)").files.count == 1)
-    #expect(cut.takes().map(\.frames) == [length] && cut.takes().map(\.files) == [3])
-    #expect(cut.repair().map(\.frames) == [length])
-    let listed = cut.takes()
-    #expect(listed.map(\.state) == [.repaired] && listed.map(\.files) == [3] && listed[0].microphones)
-    let names = try FileManager.default.contentsOfDirectory(atPath: copy.path)
-    #expect(names.count == 7 && names.allSatisfy { !$0.contains(".part") }, "\(names)")
-    _ = try end(writer)
-  }
-
-  func waitUntilWritten(_ writer: TakeWriter, frames: Int) -> Bool {
-    waitUntil(seconds: 20) { writer.frames >= frames }
-  }
-
-  @Test(
-    "R6: a take whose sidecar was replaced by an unlocked copy is not repaired while its sound is written")
-  mutating func exchangedSidecar() throws {
-    let writer = try writer()
-    try begin(writer, periods: 50)
-    let json = writer.openPath.replacing(".wav", with: ".json.part")
-    try FileManager.default.copyItem(atPath: json, toPath: folder.path + "/copy")
-    #expect(rename(folder.path + "/copy", json) == 0)
-    let takes = TakeFolder(path: folder.path)
-    #expect(takes.takes().map(\.state) == [.recording] && takes.repair().isEmpty)
-    #expect(access(writer.openPath + ".part", F_OK) == 0)
-    let result = try end(writer)
-    // The sound is complete, but its sidecar could not be written.
-    #expect(access(writer.openPath, F_OK) == 0)
-    #expect(try #require(result.fault).contains("\(json) was removed or replaced"))
   }
 
   @Test("a take whose last sidecar cannot be written says so, and repair finishes it")
@@ -127,9 +72,7 @@ extension TakeWriterTests {
     let writer = try writer()
     _ = try run.engine.beginTake(into: writer.opened(), followingTransport: true)
     run.process(Self.period)
-    _ = try run.engine.endTake()
-    run.process(Self.period)
-    _ = try writer.finished()
+    _ = try end(writer)
     writer.discard()
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }

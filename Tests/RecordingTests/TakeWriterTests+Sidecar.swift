@@ -10,24 +10,21 @@ extension TakeWriterTests {
   mutating func manyGaps() throws {
     let (most, more) = (Sidecar.listLimit, 300)
     let periods = most + more
-    let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: [[[1]], [[1]]]))
-    engine.prepare(period: 8)
+    let engine = Engine(playing: FilterSet(coefficients: [[[1]], [[1]]]), period: 8)
     run = OfflineRun(engine, microphones: [[Float](repeating: 0.25, count: 8 * (periods + 2))])
     let writer = TakeWriter(
       folder: TakeFolder.resolve(folder.path),
       plan: TakePlan(
         outputs: 2, sampleRate: 48000, options: TakeOptions(), setup: Self.setup, preRoll: engine.preRoll))
     _ = try engine.beginTake(into: writer.opened())
-    var stall = Timing()
-    stall.skippedFrames = 3
+    let stall = Timing.stall(3)
     var both = stall
     both.pausedMicroseconds = 60_000
     run.process(8)
     for n in 1...periods {
       run.process(8, timing: n > periods - 2 ? both : stall)
       // Let the disk keep up: the ring stores a limited number of gaps.
-      if n % 100 == 0 { try #require(waitUntilWritten(writer, frames: 11 * (n - 100))) }
+      if n % 100 == 0 { try #require(waitUntil(seconds: 20) { writer.frames >= 11 * (n - 100) }) }
     }
     _ = try engine.endTake()
     run.process(8)

@@ -22,10 +22,8 @@ import Testing
     var noise = SeededNoise(seed: 10)
     sound = (0..<3).map { _ in noise.samples(200 * Self.period, amplitude: 0.5) }
     let engine = Engine(
-      microphones: 3, taps: 1, sampleRate: 48000,
+      playing: FilterSet(coefficients: [[[1], [0], [0]], [[0], [1], [0]]]), period: Self.period,
       preRoll: PreRoll(microphones: 3, capacityFrames: 10 * Self.period))
-    engine.start(with: FilterSet(coefficients: [[[1], [0], [0]], [[0], [1], [0]]]))
-    engine.prepare(period: Self.period)
     run = OfflineRun(engine, microphones: sound)
   }
 
@@ -35,15 +33,19 @@ import Testing
     TakeCircumstances(
       preset: "p", device: "d", microphones: ["a", "b", "c"], latencyFrames: 0, pinna: "left-room"))
 
-  func writer(_ change: (inout TakeOptions) -> Void = { _ in }) throws -> TakeWriter {
+  /// - Parameter names: of the feeds to record besides main.
+  func writer(
+    main: Bool = true, _ names: [String] = [], in folder: String? = nil,
+    _ change: (inout TakeOptions) -> Void = { _ in }
+  ) throws -> TakeWriter {
     var options = TakeOptions()
     options.raw = true
     change(&options)
     let writer = TakeWriter(
-      folder: TakeFolder.resolve(folder.path),
+      folder: folder ?? TakeFolder.resolve(self.folder.path),
       plan: TakePlan(
-        outputs: 2, sampleRate: 48000, options: options, setup: Self.setup,
-        preRoll: run.engine.preRoll))
+        outputs: main ? 2 : 0, feeds: feeds.filter { names.contains($0.setup.name) }, sampleRate: 48000,
+        options: options, setup: Self.setup, preRoll: run.engine.preRoll))
     _ = try writer.opened()
     return writer
   }
@@ -70,9 +72,7 @@ import Testing
   {
     _ = try run.engine.beginTake(into: writer.opened())
     for n in 0..<periods { run.process(Self.period, timing: timing[n] ?? Timing()) }
-    _ = try run.engine.endTake()
-    run.process(Self.period)
-    return try writer.finished()
+    return try end(writer)
   }
 
   @Test("a take holds the outputs, and with --raw the microphones, in step to the frame")
@@ -93,18 +93,18 @@ import Testing
   }
 
   @Test(
-    "R10: a stall of Pinna leaves a gap of exact length in the take and the sidecar; R11: one of the server, none"
-  )
-  mutating func gaps() throws {
-    var stall = Timing()
-    stall.skippedFrames = 144_001
+    "R10: a stall of Pinna leaves a gap of exact length in every file and the sidecar; R11: one of the server, none",
+    arguments: [[], all])
+  mutating func gaps(names: [String]) throws {
+    try startFeeds()
     var pause = Timing()
     pause.pausedMicroseconds = 3_000_123
     var again = Timing()
     again.isRepeat = true
     // A stall before its first period does not belong to the take.
     let result = try take(
-      try writer(), periods: 40, timing: [0: stall, 10: stall, 20: pause, 30: again])
+      try writer(names), periods: 40,
+      timing: [0: .stall(144_001), 10: .stall(144_001), 20: pause, 30: again])
     let frames = 40 * Self.period + 144_001
     #expect(result.frames == frames)
     let document = try sidecar(result)
@@ -113,22 +113,22 @@ import Testing
       document.pauses == [Sidecar.Pause(frame: 20 * Self.period + 144_001, seconds: 3.000123)])
     #expect(document.state == .incomplete)
     #expect(try #require(result.fault).contains("144001 frames at frame \(10 * Self.period)"))
-    let (outputs, microphones) = try files(result)
-    for (channel, source) in zip(outputs.channels + microphones.channels, [run.left, run.right] + sound) {
-      #expect(channel.count == frames)
-      let silence = 10 * Self.period..<10 * Self.period + 144_001
-      var expected = Array(source[..<silence.lowerBound])
-      expected += [Float](repeating: 0, count: silence.count)
-      expected += source[10 * Self.period..<40 * Self.period]
-      #expect(zip(channel, expected).count { $0 != $1 } == 0)
+    for (ending, source) in played(names) {
+      let clip = try AudioClip(path: stem(result) + ending + ".wav")
+      #expect(clip.channels.count == source.count)
+      for (channel, source) in zip(clip.channels, source) {
+        let expected =
+          Array(source[..<(10 * Self.period)]) + [Float](repeating: 0, count: 144_001)
+          + source[10 * Self.period..<40 * Self.period]
+        let isExact = channel == expected
+        #expect(isExact, "\(ending)")
+      }
     }
   }
 
   @Test("a take with a stall explains in plain words what happened and how to prevent it")
   mutating func plainWords() throws {
-    var stall = Timing()
-    stall.skippedFrames = 4800
-    let result = try take(try writer(), periods: 20, timing: [10: stall])
+    let result = try take(try writer(), periods: 20, timing: [10: .stall(4800)])
     let fault = try #require(result.fault)
     #expect(fault.hasPrefix("4800 frames at frame 640 are silence: "), "\(fault)")
     for words in ["the JACK server went on without Pinna", "a longer period", "realtime"] {
@@ -137,49 +137,64 @@ import Testing
   }
 
   @Test(
-    "R8: a take that fills its disk has its files at once and says in one sentence what is missing",
-    .enabled(if: getuid() == 0, "only root may mount a small disk"))
-  mutating func fullDisk() throws {
+    "R8: a take that fills its disk has its files at once, of the same length, and says in one sentence what is missing",
+    .enabled(if: getuid() == 0, "only root may mount a small disk"), arguments: [[], all])
+  mutating func fullDisk(names: [String]) throws {
+    try startFeeds()
     let disk = TakeFolder.resolve(folder.path) + "/disk"
     try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: false)
-    let mounted = try Program.run("/usr/bin/mount", ["-t", "tmpfs", "-o", "size=80k", "none", disk])
+    let size = names.isEmpty ? "size=80k" : "size=300k"
+    let mounted = try Program.run("/usr/bin/mount", ["-t", "tmpfs", "-o", size, "none", disk])
     try #require(mounted.status == 0, "\(mounted)")
     defer { _ = try? Program.run("/usr/bin/umount", [disk]) }
-    let writer = TakeWriter(
-      folder: disk,
-      plan: TakePlan(
-        outputs: 2, sampleRate: 48000, options: TakeOptions(), setup: Self.setup, preRoll: run.engine.preRoll)
-    )
+    let writer = try writer(names, in: disk) { $0.raw = !names.isEmpty }
     _ = try run.engine.beginTake(into: writer.opened())
     for _ in 0..<200 { run.process(Self.period) }
     try #require(waitUntil(seconds: 5) { writer.fault != nil })
     #expect(writer.fault == "No space left on device")
-    // The sound file is finished although the take still runs; its sidecar is not.
-    try #require(waitUntil(seconds: 2) { access(writer.openPath, F_OK) == 0 })
+    // The sound files are finished although the take still runs; its sidecar is not.
+    let played = played(names).filter { $0.ending != "-microphones" || !names.isEmpty }
+    for (ending, _) in played {
+      let path = writer.openPath.replacing(".wav", with: ending + ".wav")
+      try #require(waitUntil(seconds: 2) { access(path, F_OK) == 0 })
+    }
     #expect(access(writer.openPath.replacing(".wav", with: ".json.part"), F_OK) == 0)
-    let frames = try AudioClip(path: writer.openPath).frames
     let result = try end(writer)
-    let lost = 200 * Self.period - frames
-    #expect(result.fault == "its last \(lost) frames could not be written: No space left on device")
+    let frames = result.sidecar.frames
+    #expect(frames > 1000 && frames < 200 * Self.period)
+    #expect(
+      result.fault
+        == "its last \(200 * Self.period - frames) frames could not be written: No space left on device")
     #expect(try sidecar(result).state == .incomplete && sidecar(result).frames == frames)
+    for (ending, source) in played {
+      let clip = try AudioClip(path: writer.openPath.replacing(".wav", with: ending + ".wav"))
+      #expect(differences(clip, source, 0..<frames) == 0, "\(ending)")
+    }
   }
 
-  @Test("R9: a take that loses its callback has silence for what was lost until then, and is incomplete")
-  mutating func callbackGoes() throws {
-    let writer = try writer()
+  @Test(
+    "R9: a take that loses its callback has silence in every file for what was lost until then, and is incomplete",
+    arguments: [[], all])
+  mutating func callbackGoes(names: [String]) throws {
+    try startFeeds()
+    let writer = try writer(names)
     _ = try run.engine.beginTake(into: writer.opened())
     for _ in 0..<10 { run.process(Self.period) }
-    var stall = Timing()
-    stall.skippedFrames = 4800
-    run.process(Self.period, timing: stall)
+    run.process(Self.period, timing: .stall(4800))
     writer.abandon()
     let result = try writer.finished()
     let document = try sidecar(result)
     #expect(document.state == .incomplete && document.frames == 11 * Self.period + 4800)
     #expect(document.gaps == [Sidecar.Gap(frame: 10 * Self.period, frames: 4800, cause: .stall)])
     #expect(try #require(result.fault).contains("4800 frames at frame \(10 * Self.period)"))
-    let (outputs, microphones) = try files(result)
-    #expect((outputs.channels + microphones.channels).allSatisfy { $0.count == document.frames })
+    for (ending, source) in played(names) {
+      let clip = try AudioClip(path: stem(result) + ending + ".wav")
+      for (channel, source) in zip(clip.channels, source) {
+        #expect(channel.prefix(640).elementsEqual(source.prefix(640)))
+        #expect(channel.count == document.frames && channel[640..<640 + 4800].allSatisfy { $0 == 0 })
+        #expect(channel.suffix(64).elementsEqual(source[640..<704]))
+      }
+    }
   }
 
   @Test("a take begins with its pre-roll, but not before the last change or take")
@@ -233,15 +248,13 @@ import Testing
 
   @Test("a take is split into files of the requested length without losing a frame", arguments: [1, 2])
   mutating func split(minutes: Int) throws {
-    var stall = Timing()
-    // A single stall of three and a half minutes.
-    stall.skippedFrames = 210 * 48_000
     let writer = try writer {
       $0.splitMinutes = minutes
       // Longer than two minutes: the smaller limit counts.
       if minutes == 2 { $0.splitMegabytes = 100 }
     }
-    let result = try take(writer, periods: 20, timing: [10: stall])
+    // A single stall of three and a half minutes.
+    let result = try take(writer, periods: 20, timing: [10: .stall(210 * 48_000)])
     let document = try sidecar(result)
     let length = 20 * Self.period + 210 * 48_000
     let segment = minutes * 60 * 48_000

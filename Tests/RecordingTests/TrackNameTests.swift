@@ -93,7 +93,7 @@ extension TakeWriterTests {
   @Test("every WAV file of a take names its tracks: feeds by their names, microphones by theirs")
   mutating func trackNames() throws {
     try startFeeds()
-    let result = try take(try feedWriter(), periods: 4)
+    let result = try take(try writer(Self.all), periods: 4)
     let names = [
       "": ["left", "right"], "-anna": ["anna"], "-room": ["room W", "room Y", "room Z", "room X"],
       "-microphones": ["a", "b", "c"],

@@ -12,6 +12,12 @@ public struct SeededNoise: RandomNumberGenerator {
     (0..<count).map { _ in Float.random(in: -amplitude...amplitude, using: &self) }
   }
 
+  /// White noise for several channels, `[channel][frame]`.
+  public static func channels(_ count: Int, _ frames: Int, amplitude: Float = 1, seed: UInt64) -> [[Float]] {
+    var noise = SeededNoise(seed: seed)
+    return (0..<count).map { _ in noise.samples(frames, amplitude: amplitude) }
+  }
+
   /// Noise filters. Shape: `[output][microphone][tap]`.
   public mutating func filters(microphones: Int, taps: Int) -> [[[Float]]] {
     (0..<2).map { _ in (0..<microphones).map { _ in samples(taps) } }
