@@ -1,6 +1,7 @@
 import Acoustics
 import Adaptation
 import Foundation
+import Numerics
 import Presets
 import Rendering
 import Settings
@@ -163,11 +164,7 @@ import Testing
   func diffuse() throws {
     var noise = SeededNoise(seed: 9)
     let sound = PlaneWaveSound(sampleRate: 48_000, positions: Self.world.device.microphones.map(\.position))
-      .samples(
-        (0..<40).map { n in
-          let (z, turn) = (2 * (Double(n) + 0.5) / 40 - 1, Double(n) * 2.399963)
-          return [(1 - z * z).squareRoot() * cos(turn), (1 - z * z).squareRoot() * sin(turn), z]
-        }, sines: 60, seconds: 2, noise: &noise)
+      .samples(fibonacciSphere(40), sines: 60, seconds: 2, noise: &noise)
     let outputs = try Self.world.render(
       sound, [try Self.feed(.omnidirectional, .talkers), try Self.feed(.omnidirectional, .room)])
     let ratio = Self.decibels(Self.energy(outputs[0]) / Self.energy(outputs[1]))

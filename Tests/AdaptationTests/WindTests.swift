@@ -1,6 +1,7 @@
 import Acoustics
 import Adaptation
 import Foundation
+import Numerics
 import Presets
 import Rendering
 import Settings
@@ -169,10 +170,7 @@ import Testing
       (0..<48_000).map { Float(0.1 * sin(2 * .pi * 97 * (Double($0) / 48_000 + position.x / 343))) }
     }
     let diffuse = PlaneWaveSound(sampleRate: 48_000, positions: Self.positions).samples(
-      (0..<60).map { n in
-        let (z, turn) = (2 * (Double(n) + 0.5) / 60 - 1, Double(n) * 2.399963)
-        return [(1 - z * z).squareRoot() * cos(turn), (1 - z * z).squareRoot() * sin(turn), z]
-      }, sines: 100, seconds: 1, noise: &noise)
+      fibonacciSphere(60), sines: 100, seconds: 1, noise: &noise)
     for sound in [Self.voice, own, tone, diffuse] {
       for pattern in [PolarPattern.stereo, .cardioid] {
         #expect(try Self.render(sound, pattern, wind: 1) == Self.render(sound, pattern, wind: 0))

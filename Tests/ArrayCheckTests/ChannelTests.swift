@@ -20,8 +20,7 @@ import Testing
   private func product(
     _ microphones: [[Float]] = Self.sound, shiftedBy offset: Int, loopback: Float, isMono: Bool = false
   ) -> [[Float]] {
-    var noise = SeededNoise(seed: 3)
-    let played = (0..<2).map { _ in noise.samples(microphones[0].count, amplitude: loopback) }
+    let played = SeededNoise.channels(2, microphones[0].count, amplitude: loopback, seed: 3)
     let all = microphones + (isMono ? [played[0], played[0]] : played)
     return all.indices.map { all[($0 + all.count - offset) % all.count] }
   }

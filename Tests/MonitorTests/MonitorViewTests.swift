@@ -186,13 +186,18 @@ import Testing
     #expect(situation.grid().contains(row(!isMuted)), "\(situation.grid().text)")
   }
 
-  @Test("64 microphones all have a meter, at every size", arguments: sizes)
-  func manyMicrophones(width: Int, height: Int) throws {
-    let names = (1...64).map { "microphone-\($0)" }
+  /// So many microphones, all of which have clipped.
+  private func clipped(_ microphones: Int) throws -> Situation {
+    let names = (1...microphones).map { "microphone-\($0)" }
     var situation = try Situation(device: nil, microphones: names)
     let levels = names.map { #"{"name":"\#($0)","rmsDB":-30,"peakDB":0}"# }.joined(separator: ",")
     try situation.hearLevels(#"{"microphones":[\#(levels)],"outputs":[]}"#)
-    let grid = situation.grid(width, height)
+    return situation
+  }
+
+  @Test("64 microphones all have a meter, at every size", arguments: sizes)
+  func manyMicrophones(width: Int, height: Int) throws {
+    let grid = try clipped(64).grid(width, height)
     for number in 1...64 {
       #expect(grid.contains(" \(number) ") || grid.contains(" \(number)█"), "\(number) in:\n\(grid.text)")
     }
@@ -232,11 +237,7 @@ import Testing
 
   @Test("256 microphones all have a place in the smallest window")
   func mostMicrophones() throws {
-    let names = (1...256).map { "microphone-\($0)" }
-    var situation = try Situation(device: nil, microphones: names)
-    let levels = names.map { #"{"name":"\#($0)","rmsDB":-30,"peakDB":0}"# }.joined(separator: ",")
-    try situation.hearLevels(#"{"microphones":[\#(levels)],"outputs":[]}"#)
-    #expect(situation.grid().cells.count { $0.scalar == "!" && $0.style == .alarmBlock } == 256)
+    #expect(try clipped(256).grid().cells.count { $0.scalar == "!" && $0.style == .alarmBlock } == 256)
   }
 
   @Test("names of any length and script leave every row as wide as the window", arguments: sizes)

@@ -7,8 +7,7 @@ import Testing
 @Suite("the plug-in in a host") struct PluginTests {
   /// Noise of three microphones.
   static func noise(_ frames: Int, seed: UInt64 = 3) -> [[Float]] {
-    var noise = SeededNoise(seed: seed)
-    return (0..<3).map { _ in noise.samples(frames, amplitude: 0.5) }
+    SeededNoise.channels(3, frames, amplitude: 0.5, seed: seed)
   }
 
   /// What an engine of its own plays, with the same changes, in periods of `period`.
@@ -31,16 +30,27 @@ import Testing
     return [run.left, run.right] + run.feeds
   }
 
+  /// Plays so many blocks of 256 frames of noise.
+  /// - Parameter change: sets controls before the block that begins with a frame.
+  static func play(
+    _ blocks: Int, hasWorker: Bool = true, _ controls: [PluginControl: Float] = [:],
+    change: (Int, PluginHost) -> Void = { _, _ in }
+  ) throws -> (PluginFilters, [[Float]], PluginHost, [[Float]]) {
+    let (filters, sound) = (PluginHost.filters(), noise(blocks * 256))
+    let folder = try PluginHost.bundle([filters])
+    let host = try #require(
+      PluginHost(folder.path, hasWorker: hasWorker, nominal: 256, controls: controls))
+    return (
+      filters, sound, host, host.play(sound, blocks: [Int](repeating: 256, count: blocks), change: change)
+    )
+  }
+
   @Test(
     "its outputs are those of Pinna's engine bit for bit, with a worker and without",
     arguments: [true, false])
   func same(hasWorker: Bool) throws {
-    let filters = PluginHost.filters()
-    let folder = try PluginHost.bundle([filters])
-    let sound = Self.noise(20 * 256)
-    let host = try #require(
-      PluginHost(folder.path, hasWorker: hasWorker, nominal: 256, controls: [.pattern: 1, .orientation: 1]))
-    let played = host.play(sound, blocks: [Int](repeating: 256, count: 20))
+    let (filters, sound, host, played) = try Self.play(
+      20, hasWorker: hasWorker, [.pattern: 1, .orientation: 1])
     #expect(try played == Self.reference(filters, sound, period: 256, first: 2))
     #expect(host[.latency] == 64)
     #expect(host[.peakLeft] == Float(20 * log10(Double(played[0].map(abs).max()!))))
@@ -50,11 +60,7 @@ import Testing
     "changes begin with the block in which their control changes, as an engine's that are requested before it"
   )
   func changes() throws {
-    let filters = PluginHost.filters()
-    let folder = try PluginHost.bundle([filters])
-    let sound = Self.noise(40 * 256)
-    let host = try #require(PluginHost(folder.path, hasWorker: true, nominal: 256))
-    let played = host.play(sound, blocks: [Int](repeating: 256, count: 40)) { frame, host in
+    let (filters, sound, host, played) = try Self.play(40) { frame, host in
       if frame == 8 * 256 { (host[.pattern], host[.orientation]) = (1, 0) }
       if frame == 20 * 256 { (host[.gain], host[.highPass]) = (-4.3, 120) }
       if frame == 30 * 256 { host[.mute] = 1 }
@@ -70,11 +76,7 @@ import Testing
 
   @Test("while it is locked, changes are counted as refused and take effect when the lock is off")
   func lock() throws {
-    let filters = PluginHost.filters()
-    let folder = try PluginHost.bundle([filters])
-    let sound = Self.noise(40 * 256)
-    let host = try #require(PluginHost(folder.path, hasWorker: true, nominal: 256))
-    let played = host.play(sound, blocks: [Int](repeating: 256, count: 40)) { frame, host in
+    let (filters, sound, host, played) = try Self.play(40) { frame, host in
       if frame == 4 * 256 { host[.lock] = 1 }
       if frame == 8 * 256 { (host[.pattern], host[.gain]) = (1, -20) }
       if frame == 10 * 256 { host[.gain] = 0 }
@@ -88,12 +90,7 @@ import Testing
   @Test(
     "a combination that is not offered keeps the sound and is counted; so are no values that are not numbers")
   func unoffered() throws {
-    let filters = PluginHost.filters()
-    let folder = try PluginHost.bundle([filters])
-    let sound = Self.noise(20 * 256)
-    let host = try #require(
-      PluginHost(folder.path, hasWorker: true, nominal: 256, controls: [.dataSource: 1]))
-    let played = host.play(sound, blocks: [Int](repeating: 256, count: 20)) { frame, host in
+    let (filters, sound, host, played) = try Self.play(20, [.dataSource: 1]) { frame, host in
       if frame == 4 * 256 { host[.pattern] = 1 }
       if frame == 6 * 256 {
         (host[.gain], host[.dataSource], host[.highPass]) = (.nan, .infinity, -.infinity)
@@ -111,11 +108,7 @@ import Testing
 
   @Test("values beyond the limits are the limits")
   func limits() throws {
-    let filters = PluginHost.filters()
-    let folder = try PluginHost.bundle([filters])
-    let sound = Self.noise(40 * 256)
-    let host = try #require(PluginHost(folder.path, hasWorker: true, nominal: 256))
-    let played = host.play(sound, blocks: [Int](repeating: 256, count: 40)) { frame, host in
+    let (filters, sound, host, played) = try Self.play(40) { frame, host in
       if frame == 8 * 256 { (host[.dataSource], host[.pattern], host[.orientation]) = (-3, 9, 1e30) }
       if frame == 16 * 256 { (host[.gain], host[.highPass]) = (1e30, 1e30) }
       if frame == 24 * 256 { (host[.gain], host[.highPass]) = (-1e30, 19) }

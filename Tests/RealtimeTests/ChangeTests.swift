@@ -13,9 +13,7 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
 @Suite("Changes of filters") struct ChangeTests {
   @Test("a change is a raised-cosine fade of 20 ms whose gains sum to 1")
   func crossfadeIsARaisedCosine() throws {
-    let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)
-    engine.start(with: scaling(1))
-    engine.prepare(period: 64)
+    let engine = Engine(playing: scaling(1), period: 64)
     var run = OfflineRun(engine, microphones: [[Float](repeating: 1, count: 6400)])
     run.process(64)
     let ticket = try engine.change(to: scaling(-0.5), gain: 1)
@@ -32,9 +30,7 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
     "every change ends as applied, superseded or refused, and only the newest waiting one is applied"
   )
   func everyChangeIsAnswered() throws {
-    let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)
-    engine.start(with: scaling(0))
-    engine.prepare(period: 64)
+    let engine = Engine(playing: scaling(0), period: 64)
     var run = OfflineRun(engine, microphones: [[Float](repeating: 1, count: 64000)])
     let tickets = try (1...4).map { try engine.change(to: scaling(Float($0)), gain: 1) }
     while run.position < 6400 { run.process(64) }
@@ -50,9 +46,7 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
   @Test("a gain change fades the set in force")
   func gainFades() throws {
     let filters = scaling(1)
-    let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)
-    engine.start(with: filters)
-    engine.prepare(period: 100)
+    let engine = Engine(playing: filters, period: 100)
     var run = OfflineRun(engine, microphones: [[Float](repeating: 1, count: 6400)])
     _ = try engine.change(to: filters, gain: 0)
     while run.position < 3000 { run.process(100) }
@@ -63,9 +57,7 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
   @Test(
     "S13: during a take changes are refused with the take's ticket, and the output does not change")
   func takeLocksTheEngine() throws {
-    let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)
-    engine.start(with: scaling(1))
-    engine.prepare(period: 64)
+    let engine = Engine(playing: scaling(1), period: 64)
     var run = OfflineRun(engine, microphones: [[Float](repeating: 1, count: 64000)])
     let before = try engine.change(to: scaling(2), gain: 1)
     let ring = TakeRing(outputs: 1, capacityFrames: 48000)
@@ -95,8 +87,7 @@ func scaling(_ amplitude: Float, delay: Int = 0, taps: Int = 64) -> FilterSet {
 
   @Test("a fade in progress continues across a change of period")
   func fadeSurvivesAPeriodChange() throws {
-    let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)
-    engine.start(with: scaling(0))
+    let engine = Engine(playing: scaling(0))
     var run = OfflineRun(engine, microphones: [[Float](repeating: 1, count: 6400)])
     engine.prepare(period: 64)
     run.process(64)

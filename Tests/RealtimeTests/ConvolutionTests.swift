@@ -22,6 +22,27 @@ import Testing
       if let block { try engine.useTail(block: block, period: period) }
       return engine
     }
+
+    /// Noise for every microphone, `[microphone][frame]`, and filters of noise, `[output][microphone][tap]`.
+    func noise(seed: Int, frames: Int) -> (microphones: [[Float]], filters: [[[Float]]]) {
+      var noise = SeededNoise(seed: UInt64(seed))
+      let microphones = (0..<self.microphones).map { _ in noise.samples(frames) }
+      return (microphones, noise.filters(microphones: self.microphones, taps: taps))
+    }
+
+    /// The left outputs of engines that have played silence for so many periods before.
+    func outputs(afterPeriods idle: [Int], _ set: InstructionSet? = nil, frames: Int) throws -> [[Float]] {
+      let (signal, filters) = noise(seed: 5, frames: frames)
+      let played = FilterSet(coefficients: filters)
+      return try idle.map { idlePeriods in
+        let engine = try engine(set)
+        engine.start(with: played)
+        let silence = [Float](repeating: 0, count: idlePeriods * period)
+        var run = OfflineRun(engine, microphones: signal.map { silence + $0 })
+        run.run(total: silence.count + frames, period: period)
+        return Array(run.left[silence.count...])
+      }
+    }
   }
 
   static let shapes: [Shape] =
@@ -46,21 +67,10 @@ import Testing
     "R26: output is the direct convolution to within 1e-6 of its peak, at every instruction set",
     arguments: shapes, instructionSets)
   func matchesDirectConvolution(_ shape: Shape, _ set: InstructionSet) {
-    var noise = SeededNoise(seed: UInt64(shape.microphones * 10_000 + shape.taps))
-    let frames = max(2 * shape.taps, 2 * shape.period) + 100
-    let microphones = (0..<shape.microphones).map { _ in noise.samples(frames) }
-    let filters = noise.filters(microphones: shape.microphones, taps: shape.taps)
-    let engine = Engine(
-      microphones: shape.microphones, taps: shape.taps, sampleRate: 48000, instructionSet: set)
-    engine.start(with: FilterSet(coefficients: filters))
-    var run = OfflineRun(engine, microphones: microphones)
-    run.run(total: frames, period: shape.period)
-    for (output, filter) in zip([run.left, run.right], filters) {
-      let expected = directConvolution(microphones, filter)
-      let peak = expected.map(\.magnitude).max()!
-      let error = zip(output, expected).map { abs(Double($0) - $1) }.max()! / peak
-      #expect(error <= 1e-6, "error \(error)")
-    }
+    let (microphones, filters) = shape.noise(
+      seed: shape.microphones * 10_000 + shape.taps, frames: max(2 * shape.taps, 2 * shape.period) + 100)
+    let engine = Engine(playing: FilterSet(coefficients: filters), instructionSet: set)
+    Self.expect(engine, shape, microphones, filters.map { directConvolution(microphones, $0) })
   }
 
   @Test(
@@ -71,12 +81,21 @@ import Testing
       Shape(microphones: 5, taps: 1601, period: 50), Shape(microphones: 20, taps: 1100, period: 32),
     ], instructionSets)
   func everyLayoutMatchesDirectConvolution(_ shape: Shape, _ set: InstructionSet) {
-    var noise = SeededNoise(seed: UInt64(shape.microphones * 10_000 + shape.taps))
-    let frames = 2 * shape.taps + 40 * shape.period
-    let microphones = (0..<shape.microphones).map { _ in noise.samples(frames) }
-    let filters = noise.filters(microphones: shape.microphones, taps: shape.taps)
+    let (microphones, filters) = shape.noise(
+      seed: shape.microphones * 10_000 + shape.taps, frames: 2 * shape.taps + 40 * shape.period)
     let layouts = Self.expectAllLayoutsMatch(shape, set, microphones, filters)
     #expect(layouts.contains { $0.block > 0 } && layouts.count > 2)
+  }
+
+  /// Compares an engine's output with what is expected.
+  static func expect(_ engine: Engine, _ shape: Shape, _ microphones: [[Float]], _ expected: [[Double]]) {
+    var run = OfflineRun(engine, microphones: microphones)
+    run.run(total: microphones[0].count, period: shape.period)
+    for (output, expected) in zip([run.left, run.right], expected) {
+      let peak = expected.map(\.magnitude).max()!
+      let error = zip(output, expected).map { abs(Double($0) - $1) }.max()! / peak
+      #expect(error <= 1e-6, "\(engine.layoutOverride as Any): error \(error)")
+    }
   }
 
   /// Compares the output of every layout with direct convolution.
@@ -95,13 +114,7 @@ import Testing
       let engine = engine()
       engine.layoutOverride = layout
       engine.start(with: FilterSet(coefficients: filters))
-      var run = OfflineRun(engine, microphones: microphones)
-      run.run(total: microphones[0].count, period: shape.period)
-      for (output, expected) in zip([run.left, run.right], expected) {
-        let peak = expected.map(\.magnitude).max()!
-        let error = zip(output, expected).map { abs(Double($0) - $1) }.max()! / peak
-        #expect(error <= 1e-6, "\(layout): error \(error)")
-      }
+      expect(engine, shape, microphones, expected)
     }
     return layouts
   }
@@ -138,13 +151,9 @@ import Testing
       Shape(microphones: 8, taps: 4097, period: 1000),
     ], instructionSets)
   func longFilters(_ shape: Shape, _ set: InstructionSet) {
-    var noise = SeededNoise(seed: UInt64(shape.taps))
     let frames = shape.taps + 600
-    let microphones = (0..<shape.microphones).map { _ in noise.samples(frames) }
-    let filters = noise.filters(microphones: shape.microphones, taps: shape.taps)
-    let engine = Engine(
-      microphones: shape.microphones, taps: shape.taps, sampleRate: 48000, instructionSet: set)
-    engine.start(with: FilterSet(coefficients: filters))
+    let (microphones, filters) = shape.noise(seed: shape.taps, frames: frames)
+    let engine = Engine(playing: FilterSet(coefficients: filters), instructionSet: set)
     var run = OfflineRun(engine, microphones: microphones)
     run.run(total: frames, period: shape.period)
     // The last frames, to which every tap contributes.
@@ -168,8 +177,7 @@ import Testing
     let delay = 64
     var filter = [Float](repeating: 0, count: 256)
     filter[delay] = 1
-    let engine = Engine(microphones: 1, taps: 256, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: [[filter]]))
+    let engine = Engine(playing: FilterSet(coefficients: [[filter]]))
     var input = [Float](repeating: 0, count: 2000)
     input[3] = 1
     var run = OfflineRun(engine, microphones: [input])
@@ -214,21 +222,9 @@ import Testing
     "without a tail, the output does not depend on the phase of the schedule",
     arguments: layouts,
     instructionSets)
-  func summationDoesNotDependOnThePhase(_ shape: Shape, _ set: InstructionSet) {
-    var noise = SeededNoise(seed: 5)
-    let filters = FilterSet(
-      coefficients: noise.filters(microphones: shape.microphones, taps: shape.taps))
-    let frames = 2 * shape.taps + 20 * shape.period
-    let signal = (0..<shape.microphones).map { _ in noise.samples(frames) }
-    let outputs = [0, 1, 2, 3, 7, 18].map { (idlePeriods: Int) -> [Float] in
-      let engine = Engine(
-        microphones: shape.microphones, taps: shape.taps, sampleRate: 48000, instructionSet: set)
-      engine.start(with: filters)
-      let silence = [Float](repeating: 0, count: idlePeriods * shape.period)
-      var run = OfflineRun(engine, microphones: signal.map { silence + $0 })
-      run.run(total: silence.count + frames, period: shape.period)
-      return Array(run.left[silence.count...])
-    }
+  func summationDoesNotDependOnThePhase(_ shape: Shape, _ set: InstructionSet) throws {
+    let outputs = try shape.outputs(
+      afterPeriods: [0, 1, 2, 3, 7, 18], set, frames: 2 * shape.taps + 20 * shape.period)
     #expect(outputs[0].contains { $0 != 0 })
     for other in outputs.dropFirst() { #expect(differences(other, outputs[0]) == 0) }
   }

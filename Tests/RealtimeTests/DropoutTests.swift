@@ -7,8 +7,7 @@ import Testing
 @Suite("Signals that stop dead") struct DropoutTests {
   /// What a microphone becomes in the engine: one filter of a single tap.
   static func heard(_ signal: [Float], period: Int) -> [Float] {
-    let engine = Engine(microphones: 1, taps: 256, sampleRate: 48000)
-    engine.start(with: scaling(1, taps: 256))
+    let engine = Engine(playing: scaling(1, taps: 256))
     var run = OfflineRun(engine, microphones: [signal])
     run.run(total: signal.count, period: period)
     return run.left

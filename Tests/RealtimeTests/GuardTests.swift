@@ -23,8 +23,7 @@ import Testing
 
   /// Noise on all three, with `garbage` in the first from frame 1000 to 2000.
   func signals(_ garbage: Float, seconds: Double = 3) -> (given: [[Float]], noise: [[Float]]) {
-    var random = SeededNoise(seed: 14)
-    let noise = (0..<3).map { _ in random.samples(Int(seconds * Self.rate), amplitude: 0.25) }
+    let noise = SeededNoise.channels(3, Int(seconds * Self.rate), amplitude: 0.25, seed: 14)
     var given = noise
     for n in stride(from: 1000, through: 2000, by: 10) { given[0][n] = garbage }
     return (given, noise)
@@ -93,9 +92,7 @@ import Testing
     bad[0] = bad[0].indices.map { $0 % 3 == 0 ? garbage : noise[0][$0] }
     if garbage.isSubnormal { bad[0] = bad[0].map { _ in garbage } }
     func time(_ signals: [[Float]]) -> Duration {
-      let engine = Engine(microphones: 8, taps: 512, sampleRate: Self.rate)
-      engine.start(with: FilterSet(coefficients: filters))
-      engine.prepare(period: 128)
+      let engine = Engine(playing: FilterSet(coefficients: filters), period: 128, sampleRate: Self.rate)
       var run = OfflineRun(engine, microphones: signals)
       return ContinuousClock().measure { for _ in 0..<400 { run.process(128) } }
     }

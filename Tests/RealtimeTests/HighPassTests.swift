@@ -8,8 +8,7 @@ import Testing
     "A9: the high-pass is a Butterworth of the second order, −3 dB at its corner",
     arguments: [(20.0, 192_000.0), (80, 48_000), (80, 8_000), (400, 44_100)])
   func response(corner: Double, sampleRate: Double) {
-    let engine = Engine(microphones: 1, taps: 64, sampleRate: sampleRate)
-    engine.start(with: scaling(1), highPass: corner)
+    let engine = Engine(playing: scaling(1), sampleRate: sampleRate, highPass: corner)
     let count = Int(40 * sampleRate / corner)
     var run = OfflineRun(engine, microphones: [[1]])
     run.run(total: count, period: 256)
@@ -34,8 +33,7 @@ import Testing
     var noise = SeededNoise(seed: 9)
     let signal = noise.samples(9600, amplitude: 0.5)
     func output(_ period: Int) -> [Float] {
-      let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000)
-      engine.start(with: scaling(1), highPass: 80)
+      let engine = Engine(playing: scaling(1), highPass: 80)
       var run = OfflineRun(engine, microphones: [signal])
       run.run(total: 9600, period: period)
       return run.left

@@ -157,9 +157,7 @@ import Testing
     var (_, first) = try Self.engine(Self.filters(seed: 1), seed: 9, block: block)
     var (_, second) = try Self.engine(Self.filters(seed: 2), seed: 9, block: block)
     var noise = SeededNoise(seed: 9)
-    let engine = Engine(microphones: 3, taps: Self.taps, sampleRate: 48000, fadeFrames: fade)
-    engine.start(with: Self.filters(seed: 1))
-    engine.prepare(period: longPeriod)
+    let engine = Engine(playing: Self.filters(seed: 1), period: longPeriod, fadeFrames: fade)
     var run = OfflineRun(engine, microphones: (0..<3).map { _ in noise.samples(8000) })
     while run.position < 2048 { run.process(longPeriod) }
     try engine.useTail(block: block, period: Self.period)
@@ -205,19 +203,7 @@ import Testing
     "delaying the input by some periods changes the output by at most 1e-6 of its peak",
     arguments: ConvolutionTests.longLayouts)
   func laterIsTheSame(_ shape: ConvolutionTests.Shape) throws {
-    var noise = SeededNoise(seed: 5)
-    let filters = FilterSet(
-      coefficients: noise.filters(microphones: shape.microphones, taps: shape.taps))
-    let frames = 2 * shape.taps
-    let signal = (0..<shape.microphones).map { _ in noise.samples(frames) }
-    let outputs = try [0, 3].map { (idlePeriods: Int) -> [Float] in
-      let engine = try shape.engine()
-      engine.start(with: filters)
-      let silence = [Float](repeating: 0, count: idlePeriods * shape.period)
-      var run = OfflineRun(engine, microphones: signal.map { silence + $0 })
-      run.run(total: silence.count + frames, period: shape.period)
-      return Array(run.left[silence.count...])
-    }
+    let outputs = try shape.outputs(afterPeriods: [0, 3], frames: 2 * shape.taps)
     let peak = outputs[0].map(\.magnitude).max()!
     let error = zip(outputs[0], outputs[1]).map { abs($0 - $1) }.max()!
     #expect(peak > 0 && error <= 1e-6 * peak, "error \(error / peak)")

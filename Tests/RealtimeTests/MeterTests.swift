@@ -1,5 +1,6 @@
 import Foundation
 import Realtime
+import TestSupport
 import Testing
 
 @Suite("Level meters") struct MeterTests {
@@ -7,9 +8,7 @@ import Testing
     "RMS covers 300 ms and peak holds for 1.5 s, whatever the period",
     arguments: [16, 64, 441, 4096])
   func windows(period: Int) {
-    let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: [[[0.5]]]))
-    engine.prepare(period: period)
+    let engine = Engine(playing: FilterSet(coefficients: [[[0.5]]]), period: period)
     let sine = (0..<48000).map { Float(0.8 * sin(2 * Double.pi * 1000 * Double($0) / 48000)) }
     var run = OfflineRun(engine, microphones: [sine])
     while run.position + period <= 48000 { run.process(period) }
@@ -27,9 +26,7 @@ import Testing
 
   @Test("peak is never below RMS, even if a hold ends in silence", arguments: [16, 64, 441, 4096])
   func peakAboveRMS(period: Int) {
-    let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: [[[0.5]]]))
-    engine.prepare(period: period)
+    let engine = Engine(playing: FilterSet(coefficients: [[[0.5]]]), period: period)
     // A loud moment, then alternately 250 ms of signal and 50 ms of silence, so that the hold of 1.5 s ends in silence.
     let sound = (0..<4 * 48000).map { n -> Float in
       let amplitude: Float = n < 480 ? 0.9 : (n - 480) % 14_400 < 12_000 ? 0.5 : 0

@@ -1,13 +1,12 @@
 import Foundation
 import Realtime
+import TestSupport
 import Testing
 
 @Suite("The newest frames of the outputs") struct OutputTapTests {
   /// Plays a signal on the left and `right` times it on the right.
   private func play(_ signal: [Float], right: Float, period: Int) -> Engine {
-    let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: [[[1]], [[right]]]))
-    engine.prepare(period: period)
+    let engine = Engine(playing: FilterSet(coefficients: [[[1]], [[right]]]), period: period)
     var run = OfflineRun(engine, microphones: [signal])
     while run.position + period <= signal.count { run.process(period) }
     return engine
@@ -44,9 +43,7 @@ import Testing
 
   @Test("are whole while the callback writes on: every frame follows the one before it")
   func torn() async {
-    let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: [[[1]], [[-1]]]))
-    engine.prepare(period: 512)
+    let engine = Engine(playing: FilterSet(coefficients: [[[1]], [[-1]]]), period: 512)
     let ramp = (0..<1 << 22).map { Float($0 & 0xFFFF) / 65536 }
     let writer = Thread {
       var run = OfflineRun(engine, microphones: [ramp])

@@ -44,9 +44,8 @@ import Testing
     arguments: [16, 50, 80], [0, 1, 5])
   func playsUnheard(period: Int, late: Int) {
     var noise = SeededNoise(seed: 6)
-    let engine = Engine(microphones: 2, taps: 700, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: noise.filters(microphones: 2, taps: 700)))
-    engine.prepare(period: 64)
+    let engine = Engine(
+      playing: FilterSet(coefficients: noise.filters(microphones: 2, taps: 700)), period: 64)
     var run = OfflineRun(engine, microphones: (0..<2).map { _ in noise.samples(10000) })
     for _ in 0..<50 { run.process(64) }
     engine.prepare(period: period)
@@ -122,8 +121,7 @@ import Testing
     var noise = SeededNoise(seed: 6)
     let filters = noise.filters(microphones: 2, taps: 700)
     let signal = (0..<2).map { _ in noise.samples(12000) }
-    let engine = Engine(microphones: 2, taps: 700, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: filters))
+    let engine = Engine(playing: FilterSet(coefficients: filters))
     var run = OfflineRun(engine, microphones: signal)
     for period in [64, 1024, 16, 441, 128, 4096, 48, 64] {
       engine.prepare(period: period)
@@ -176,9 +174,7 @@ import Testing
     var noise = SeededNoise(seed: 7)
     let filters = noise.filters(microphones: 1, taps: 200)
     let signal = [noise.samples(1000)]
-    let engine = Engine(microphones: 1, taps: 200, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: filters))
-    engine.prepare(period: 64)
+    let engine = Engine(playing: FilterSet(coefficients: filters), period: 64)
     var run = OfflineRun(engine, microphones: signal)
     run.process(64)
     run.process(100)

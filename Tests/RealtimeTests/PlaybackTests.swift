@@ -9,9 +9,7 @@ import Testing
 
   /// An engine that passes its microphone through, and a run over a microphone of ones.
   func start(period: Int = 64, frames: Int = 20_000) -> (engine: Engine, run: OfflineRun) {
-    let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000, fadeFrames: Self.fade)
-    engine.start(with: scaling(1))
-    engine.prepare(period: period)
+    let engine = Engine(playing: scaling(1), period: period, fadeFrames: Self.fade)
     return (engine, OfflineRun(engine, microphones: [[Float](repeating: 1, count: frames)]))
   }
 
@@ -118,9 +116,7 @@ import Testing
     .timeLimit(.minutes(10)))
   func diskAgainstCallback() throws {
     let total = min(10 * RaceTests.attempts, 500_000)
-    let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000, fadeFrames: 1)
-    engine.start(with: FilterSet(coefficients: [[[1]]]))
-    engine.prepare(period: 64)
+    let engine = Engine(playing: FilterSet(coefficients: [[[1]]]), period: 64, fadeFrames: 1)
     let threads = Threads()
     let heard = Mutex<(frames: [Float], missed: Int, apart: Int)>(([], 0, 0))
     for round in 0..<4 {

@@ -15,9 +15,7 @@ import Testing
     "R25: a change raced against take starts is fully before the take or refused, never half",
     .timeLimit(.minutes(10)))
   func changeAgainstTakeStart() throws {
-    let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000, fadeFrames: 16)
-    engine.start(with: constant(0))
-    engine.prepare(period: 16)
+    let engine = Engine(playing: constant(0), period: 16, fadeFrames: 16)
     let stop = Atomic<Bool>(false)
     let changed = Atomic<Bool>(false)
     let answered = Atomic<UInt64>(0)
@@ -98,9 +96,7 @@ import Testing
     .timeLimit(.minutes(10)))
   func everyMessageEnds() throws {
     let total = Int(Faults.number("PINNA_FAULT_MESSAGES", quick: 100_000, heavy: 10_000_000))
-    let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000, fadeFrames: 16)
-    engine.start(with: constant(0))
-    engine.prepare(period: 16)
+    let engine = Engine(playing: constant(0), period: 16, fadeFrames: 16)
     let stop = Atomic<Bool>(false)
     let giveUp = ContinuousClock.now + Self.patience
     let threads = Threads()

@@ -7,9 +7,7 @@ import Testing
 @Suite("Substitutions of filters") struct SubstitutionTests {
   /// An engine in which `scaling(1)` is in force, with one microphone that sends ones.
   static func run(preRoll: PreRoll? = nil) -> (engine: Engine, run: OfflineRun) {
-    let engine = Engine(microphones: 1, taps: 64, sampleRate: 48000, preRoll: preRoll)
-    engine.start(with: scaling(1))
-    engine.prepare(period: 64)
+    let engine = Engine(playing: scaling(1), period: 64, preRoll: preRoll)
     return (engine, OfflineRun(engine, microphones: [[Float](repeating: 1, count: 64_000)]))
   }
 

@@ -7,9 +7,7 @@ import Testing
   func take(capacity: Int, periods: Int, drainEvery: Int) throws -> (
     sound: [Float], gaps: [TakeGap], lost: Int
   ) {
-    let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: [[[1]]]))
-    engine.prepare(period: 64)
+    let engine = Engine(playing: FilterSet(coefficients: [[[1]]]), period: 64)
     let ramp = (0..<periods * 64).map { Float($0) / 65536 }
     var run = OfflineRun(engine, microphones: [ramp])
     let ring = TakeRing(outputs: 1, capacityFrames: capacity)
@@ -60,9 +58,7 @@ import Testing
 
   /// An engine that plays a ramp and records it in mono.
   func recording(into ring: TakeRing) throws -> Engine {
-    let engine = Engine(microphones: 1, taps: 1, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: [[[1]]]))
-    engine.prepare(period: Self.period)
+    let engine = Engine(playing: FilterSet(coefficients: [[[1]]]), period: Self.period)
     _ = try engine.beginTake(into: ring)
     return engine
   }
@@ -111,8 +107,7 @@ import Testing
     let ring = TakeRing(outputs: 1, capacityFrames: 200)
     var run = OfflineRun(try recording(into: ring), microphones: [Self.ramp])
     for _ in 0..<2 { run.process(Self.period) }
-    var stall = Timing()
-    stall.skippedFrames = 700
+    let stall = Timing.stall(700)
     // There is no room for this period.
     run.process(Self.period, timing: stall)
     var take = Drained()
@@ -125,12 +120,10 @@ import Testing
     "R9: a period that was late is written, and the gap before it is taken off the next one; other repeats are written"
   )
   func latePeriods() throws {
-    var stall = Timing()
-    stall.skippedFrames = 100
+    let stall = Timing.stall(100)
     var again = Timing()
     again.isRepeat = true
-    var long = Timing()
-    long.skippedFrames = 250
+    let long = Timing.stall(250)
     for (timings, gaps) in [
       // jackd2: the time jumps, and then stands for a period.
       ([3: stall, 4: again], [(300, 100)]),
@@ -153,9 +146,7 @@ import Testing
   @Test("a take records the samples that are played, though the buffers of the microphones change meanwhile")
   func captured() throws {
     let ring = TakeRing(outputs: 1, microphones: 2, capacityFrames: 200)
-    let engine = Engine(microphones: 2, taps: 1, sampleRate: 48000)
-    engine.start(with: FilterSet(coefficients: [[[1], [2]]]))
-    engine.prepare(period: Self.period)
+    let engine = Engine(playing: FilterSet(coefficients: [[[1], [2]]]), period: Self.period)
     _ = try engine.beginTake(into: ring)
     // As a client does that is late: here the engine itself writes into the microphones' buffers.
     var buffer = Array(Self.ramp[..<100] + Self.ramp[1000..<1100])

@@ -12,6 +12,14 @@ import Testing
     return OfflineRun(engine, microphones: [(0..<10_000).map { Float($0 + 1) / 16_384 }])
   }
 
+  /// The same with fades, over noise.
+  private func fadingRun() -> (Engine, FilterSet, OfflineRun) {
+    var noise = SeededNoise(seed: 4)
+    let filters = FilterSet(coefficients: noise.filters(microphones: 1, taps: 16))
+    let engine = Engine(playing: filters, period: 64, instructionSet: .baseline)
+    return (engine, filters, OfflineRun(engine, microphones: [noise.samples(4800)]))
+  }
+
   /// A period in which the transport rolls from `frame`, or stands still if that is nil.
   private func timing(_ frame: Int?, stopped: Int = 0, skipped: Int = 0) -> Timing {
     var timing = Timing()
@@ -65,12 +73,8 @@ import Testing
 
   @Test("a substitution that fades when the transport starts does not delay the first frame")
   func substitution() throws {
-    let engine = Engine(microphones: 1, taps: 16, sampleRate: 48000, instructionSet: .baseline)
-    engine.prepare(period: 64)
-    var noise = SeededNoise(seed: 4)
-    let filters = FilterSet(coefficients: noise.filters(microphones: 1, taps: 16))
-    engine.start(with: filters)
-    var run = OfflineRun(engine, microphones: [noise.samples(4800)])
+    let (engine, filters, start) = fadingRun()
+    var run = start
     let ring = TakeRing(outputs: 1, microphones: 1, capacityFrames: 10_000)
     let ticket = try engine.beginTake(into: ring, followingTransport: true)
     run.process(64, timing: timing(nil))
@@ -84,12 +88,8 @@ import Testing
 
   @Test("a change that fades delays arming, and a change after it is refused")
   func changes() throws {
-    let engine = Engine(microphones: 1, taps: 16, sampleRate: 48000, instructionSet: .baseline)
-    engine.prepare(period: 64)
-    var noise = SeededNoise(seed: 5)
-    let filters = FilterSet(coefficients: noise.filters(microphones: 1, taps: 16))
-    engine.start(with: filters)
-    var run = OfflineRun(engine, microphones: [noise.samples(4800)])
+    let (engine, filters, start) = fadingRun()
+    var run = start
     let change = try engine.change(to: filters, gain: 0.5)
     let ticket = try engine.beginTake(
       into: TakeRing(outputs: 1, capacityFrames: 10_000), followingTransport: true)

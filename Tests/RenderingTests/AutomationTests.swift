@@ -9,12 +9,7 @@ import Testing
 
 /// Changes at times, and several feeds, in `pinna render`.
 @Suite("Renderings that change") struct AutomationTests {
-  private static let device = try! Device(
-    name: "pair", title: "Pair", body: .free,
-    microphones: TestDevices.microphones([("front", 0, 65, 4), ("back", 0, 65, -4)]),
-    dataSources: [
-      TestDevices.source("Front", .front, .plusZ, microphones: [0, 1], patterns, stereo: [.portrait])
-    ])
+  private static let device = TestDevices.pair(patterns: patterns, stereo: [.portrait])
   private static let patterns: [PolarPattern] = [.omnidirectional, .cardioid, .stereo]
 
   private static func selection(_ pattern: PolarPattern) -> Selection {

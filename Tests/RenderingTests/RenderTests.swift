@@ -80,6 +80,11 @@ import Testing
     }
   }
 
+  /// How far a fade that begins with `frame` has got in frame `n`.
+  private static func part(_ n: Int, _ frame: Int) -> Double {
+    n < frame ? 0 : n >= frame + 960 ? 1 : 0.5 - 0.5 * cos(.pi * (Double(n - frame) + 0.5) / 960)
+  }
+
   @Test(
     "substituted filters fade in from exactly their frame, whatever the period, and those from frame 0 are in force at once",
     arguments: [64, 1000, 1024])
@@ -95,12 +100,8 @@ import Testing
         .init(frame: 6001, filters: fallback),
       ], period: period)
     let (all, rest) = (directConvolution(microphones, taps), directConvolution(microphones, others))
-    /// How far a fade that begins with `frame` has got.
-    func part(_ n: Int, _ frame: Int) -> Double {
-      n < frame ? 0 : n >= frame + 960 ? 1 : 0.5 - 0.5 * cos(.pi * (Double(n - frame) + 0.5) / 960)
-    }
     let expected = (0..<9000).map { n -> Double in
-      let share = part(n, 2345) - part(n, 6001)
+      let share = Self.part(n, 2345) - Self.part(n, 6001)
       return share * all[n] + (1 - share) * rest[n]
     }
     let error = zip(rendered.left, expected).map { abs(Double($0) - $1) }.max()!
@@ -168,8 +169,7 @@ import Testing
     #expect(rendered.left.count == 9000)
     let sounds = taps.map { directConvolution(microphones, $0) }
     let expected = (0..<9000).map { n -> Double in
-      let share =
-        n < start ? 0 : n >= start + 960 ? 1 : 0.5 - 0.5 * cos(.pi * (Double(n - start) + 0.5) / 960)
+      let share = Self.part(n, start)
       return share * sounds[1][n] + (1 - share) * sounds[0][n]
     }
     let error = zip(rendered.left, expected).map { abs(Double($0) - $1) }.max()!

@@ -78,10 +78,12 @@ public enum TestDevices {
   }
 
   /// Two microphones 8 mm apart that point along +z, with one cardioid data source: the smallest beamformer.
-  public static func pair(patterns: [PolarPattern] = [.omnidirectional, .cardioid]) -> Device {
+  public static func pair(
+    patterns: [PolarPattern] = [.omnidirectional, .cardioid], stereo: [InputOrientation] = []
+  ) -> Device {
     try! Device(
       name: "pair", title: "Pair", body: .free,
       microphones: microphones([("front", 0, 65, 4), ("back", 0, 65, -4)]),
-      dataSources: [source("Front", .front, .plusZ, microphones: [0, 1], patterns)])
+      dataSources: [source("Front", .front, .plusZ, microphones: [0, 1], patterns, stereo: stereo)])
   }
 }
