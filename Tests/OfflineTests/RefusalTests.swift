@@ -116,7 +116,9 @@ extension OfflineTests {
       withExtendedLifetime(programs) {}
     }
 
-    @Test("S13: while a take is recorded, every change and another take are refused")
+    @Test(
+      "S13: while a take is recorded, every change and another take are refused, over OSC and by the command line"
+    )
     func recording() throws {
       let graph = try OfflineGraph(preset: "phone5", captures: 5)
       try graph.playNoise()
@@ -128,8 +130,17 @@ extension OfflineTests {
         try expect(
           changes.map { Refusal(words: $0, status: .refused, says: "stop it with: pinna record stop") },
           in: graph)
+        for words in [
+          ["set", "--orientation", "landscapeLeft"], ["preset", "use", "ring7"], ["record", "start"],
+        ] {
+          let outcome = try graph.home.pinna(words)
+          #expect(outcome.status == 5 && outcome.isOneSentence, "\(words): \(outcome)")
+          #expect(outcome.error.contains("recording"), "\(words): \(outcome)")
+        }
       }
       #expect(try graph.pinna("record", "stop").status == 0)
+      #expect(try graph.pinna("set", "--orientation", "landscapeLeft").status == 0)
+      #expect(try graph.value("inputOrientation") == "landscapeLeft")
       withExtendedLifetime(program) {}
     }
 

@@ -6,18 +6,6 @@ import Testing
 
 extension OfflineTests {
   @Suite("The control socket in a live graph") struct SocketTests {
-    func mode(_ path: String) throws -> Int {
-      let attributes = try FileManager.default.attributesOfItem(atPath: path)
-      return try #require(attributes[.posixPermissions] as? Int)
-    }
-
-    @Test("only the owner may use the socket: 0600 in a folder of 0700")
-    func modes() throws {
-      let graph = try OfflineGraph(preset: "phone5")
-      #expect(try mode(graph.home.runtimeFolder + "/pinna") == 0o700)
-      #expect(try mode(graph.home.runtimeFolder + "/pinna/pinna.sock") == 0o600)
-    }
-
     @Test("a folder that others can enter and a path that is too long are refused for the socket")
     func refusedPlaces() throws {
       let home = try PinnaHome()
@@ -69,23 +57,6 @@ extension OfflineTests {
         "R17", done: "20 000 hostile packets over the Unix socket: status answers", took: answered,
         limit: .milliseconds(100))
       withExtendedLifetime(mute) {}
-    }
-
-    @Test("a sender that never reads its answers does not delay others", .long)
-    func deafSender() throws {
-      let graph = try OfflineGraph(preset: "phone5")
-      let deaf = try graph.sender()
-      // Until Pinna reads no more of its requests.
-      let status = OSCMessage("/pinna/status").packet
-      while deaf.send(status, seconds: 0.2) {}
-      let sender = try graph.sender()
-      for _ in 0..<20 {
-        sender.send("/pinna/status")
-        #expect(sender.reply(seconds: 1)?.status == 0)
-      }
-      #expect(deaf.hasEnded(seconds: 10))
-      sender.send("/pinna/status")
-      #expect(sender.reply(seconds: 1)?.status == 0)
     }
 
     @Test("a client that is killed in the middle of a request ends its session at once")

@@ -49,16 +49,17 @@ extension OfflineTests {
         limit: .milliseconds(100))
     }
 
-    @Test("R29: a disk that hangs during a take costs what the ring cannot hold, and control answers")
-    func during() throws {
+    @Test(
+      "R9, R29: a disk that hangs during a take costs nothing within the ring's 8 s; beyond, counted silence of the right length replaces frames; control answers",
+      arguments: [5, max(12, Faults.number("PINNA_HANG", quick: 12, heavy: 60))])
+    func during(seconds: Double) throws {
       let (graph, disk) = try graph(speed: Faults.areHeavy ? 1 : 8)
-      let path = try graph.startTake("--dir", disk.folder)
-      try graph.waitForTake(frames: 48_000)
+      let path = try graph.startTake("--dir", disk.folder, frames: 48_000)
       try graph.freeze(true)
       try disk.hang()
       defer { disk.release() }
       try graph.run(frames: 4800)
-      try #require(waitUntil(seconds: 5) { disk.hasBegun }, "nothing was asked of the disk")
+      try #require(waitUntil(seconds: 10) { disk.hasBegun }, "nothing was asked of the disk")
       let (kept, length) = (try graph.takeFrames(), Int(seconds * 48_000))
       let end = try graph.frame() + length
       try graph.command("run", "\(length)")
@@ -70,18 +71,32 @@ extension OfflineTests {
       // The second before, the gap, and some of what came after it.
       try graph.waitForTake(frames: length + 72_000)
       let stop = try graph.pinna("record", "stop")
-      #expect(stop.status == 7 && stop.error.contains("the disk could not keep up"), "\(stop)")
-      let gaps = try TakeFiles.sidecar(path).gaps
-      let lost = gaps.reduce(0) { $0 + $1.frames }
-      // The ring holds 8 s, and a write begins within a tenth of a second.
-      let range = (seconds - 9) * 48_000..<(seconds - 6.9) * 48_000
-      #expect(gaps.allSatisfy { $0.cause == .disk } && range.contains(Double(lost)), "\(lost)")
+      let document = try TakeFiles.sidecar(path)
+      let lost = document.gaps.reduce(0) { $0 + $1.frames }
+      #expect(document.gaps.allSatisfy { $0.cause == .disk })
+      let isKept = seconds < 8
+      if isKept {
+        #expect(stop.status == 0 && lost == 0, "\(stop)")
+      } else {
+        #expect(stop.status == 7 && stop.error.contains("the disk could not keep up"), "\(stop)")
+        // The ring holds 8 s, and a write begins within a tenth of a second.
+        #expect(
+          ((seconds - 9) * 48_000..<(seconds - (seconds > 12 ? 6.9 : 7)) * 48_000).contains(Double(lost)),
+          "\(lost)")
+      }
+      // Every frame is in place, however long the silence before it.
+      let raw = try TakeFiles.microphones(path).channels[0]
+      let first = try #require(FrameClock.time(raw[0]))
       let wrong = try TakeFiles.misplacedFrames(path)
-      #expect(wrong == 0)
-      report("during a take", worst)
+      #expect(wrong == 0 && raw.count == document.frames)
+      #expect(
+        raw.last { $0 != 0 }.flatMap(FrameClock.time).map { ($0 - first) & 0x7F_FFFF } == raw.count - 1)
+      if !isKept { report("during a take", worst) }
       Faults.report(
-        "R29", done: "disk hangs \(Int(seconds)) s during a take: frames not kept, others out of their place",
-        measured: "\(lost), \(wrong)", limit: "≤ \(Int((seconds - 6.9) * 48_000)), 0", kept: wrong == 0)
+        isKept ? "R9" : "R29",
+        done: "disk hangs \(Int(seconds)) s during a take: frames not kept, others out of their place",
+        measured: "\(lost), \(wrong)", limit: isKept ? "0, 0" : "≤ \(Int((seconds - 6.9) * 48_000)), 0",
+        kept: (lost == 0) == isKept && wrong == 0)
     }
 
     @Test(
@@ -89,8 +104,7 @@ extension OfflineTests {
     )
     func atTheEnd() throws {
       let (graph, disk) = try graph(speed: Faults.areHeavy ? 1 : 4)
-      let path = try graph.startTake("--dir", disk.folder)
-      try graph.waitForTake(frames: 48_000)
+      let path = try graph.startTake("--dir", disk.folder, frames: 48_000)
       try disk.hang()
       defer { disk.release() }
       let sender = try graph.sender()
@@ -111,8 +125,7 @@ extension OfflineTests {
     @Test("R29: with a hanging disk, a stop takes at most 3 s and names the take that was not written")
     func stopped() throws {
       let (graph, disk) = try graph()
-      let path = try graph.startTake("--dir", disk.folder)
-      try graph.waitForTake(frames: 48_000)
+      let path = try graph.startTake("--dir", disk.folder, frames: 48_000)
       try disk.hang()
       defer { disk.release() }
       let begun = ContinuousClock.now
@@ -187,8 +200,7 @@ extension OfflineTests {
     @Test("R29: a server that dies while the disk hangs is noticed, and control answers")
     func serverDies() throws {
       let (graph, disk) = try graph()
-      let path = try graph.startTake("--dir", disk.folder)
-      try graph.waitForTake(frames: 48_000)
+      let path = try graph.startTake("--dir", disk.folder, frames: 48_000)
       try disk.hang()
       defer { disk.release() }
       try #require(waitUntil(seconds: 3) { disk.hasBegun })

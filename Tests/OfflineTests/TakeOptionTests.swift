@@ -57,8 +57,7 @@ extension OfflineTests {
     @Test("--split-size continues in another file, none larger than requested, without losing a frame")
     func split() throws {
       let graph = try graph()
-      _ = try graph.startTake("--split-size", "1")
-      try graph.waitForTake(frames: 168_000)
+      _ = try graph.startTake("--split-size", "1", frames: 168_000)
       let take = try stop(graph)
       let files = take.document.files
       #expect(files.count >= 3 && take.document.state == .complete)
@@ -83,11 +82,12 @@ extension OfflineTests {
     }
 
     @Test(
-      "--format flac and opus leave only files of that format, with every recorded frame; Opus leaves microphones as WAV",
+      "--format flac and opus say so at the start, and leave only files of that format, with every recorded frame; Opus leaves microphones as WAV",
       arguments: ["flac", "opus"])
     func compressed(format: String) throws {
       let graph = try graph()
-      _ = try graph.startTake("--format", format)
+      let start = try graph.pinna("record", "start", "--raw", "--format", format)
+      #expect(start.output.contains(".wav (to be converted to \(format) at its end)"), "\(start)")
       try graph.waitForTake(frames: 72_000)
       let take = try stop(graph)
       let lossless = format == "opus" ? "wav" : format
@@ -103,6 +103,9 @@ extension OfflineTests {
         #expect(
           times.indices.count { !(0...2).contains(frames(from: times[0] - 1 + $0, to: times[$0])) } == 0)
       }
+      let second = try graph.pinna("record", "start", "--format", format, "--json").json()
+      let wav = try #require(second["take"] as? String)
+      #expect(second["convertedTake"] as? String == wav.replacing(".wav", with: "." + format))
     }
 
     @Test("R9: a pre-roll or a ring shortened by the 256 MB limit is announced at the start")

@@ -12,11 +12,6 @@ extension OfflineTests {
 
     private static let loop = OfflineGraph.repetition
 
-    /// Counts the frames of `signal` that differ from the frame one loop before.
-    func changes(_ signal: [Float]) -> Int {
-      zip(signal, signal.dropFirst(Self.loop)).count { $0.bitPattern != $1.bitPattern }
-    }
-
     /// The position of `signal` in `whole`.
     func find(_ signal: [Float], in whole: [Float]) -> Int? {
       let head = signal.prefix(64)
@@ -24,49 +19,6 @@ extension OfflineTests {
         whole[start] == head[0] && whole[start...].starts(with: head)
           && whole[start...].starts(with: signal)
       }
-    }
-
-    @Test("S13: every change is refused while recording, and neither sound nor status changes")
-    func refusals() throws {
-      let graph = try OfflineGraph(preset: "phone5", captures: 5)
-      try graph.playNoise()
-      try graph.wait(frames: Self.loop)
-      var (path, length) = ("", 0)
-      let output = try graph.record {
-        let start = try graph.pinna("record", "start", "--json")
-        try #require(start.status == 0, "\(start)")
-        let before = try graph.stableStatus()
-        #expect(before["state"] == "\"recording\"")
-        let attempts = [
-          ["set", "--orientation", "landscapeLeft"], ["set", "--pattern", "cardioid"],
-          ["set", "--data-source", "Front"], ["set", "--gain", "-6"], ["set", "--mute", "on"],
-          ["preset", "use", "phone5"], ["preset", "use", "ring7"], ["record", "start"],
-        ]
-        for attempt in attempts {
-          let outcome = try graph.home.pinna(attempt)
-          #expect(outcome.status == 5, "\(attempt): \(outcome)")
-          #expect(outcome.isOneSentence, "\(attempt): \(outcome)")
-          #expect(outcome.error.contains("recording"), "\(attempt): \(outcome)")
-        }
-        try graph.wait(frames: 4 * Self.loop)
-        #expect(try graph.changes(since: before) == [])
-        let stop = try graph.pinna("record", "stop", "--json")
-        try #require(stop.status == 0, "\(stop)")
-        let answer = try stop.json()
-        let change = try graph.pinna("set", "--orientation", "landscapeLeft", "--json")
-        #expect(change.status == 0)
-        #expect(try change.json()["inputOrientation"] as? String == "landscapeLeft")
-        #expect(try graph.status()["inputOrientation"] as? String == "landscapeLeft")
-        try graph.wait(frames: 2 * Self.loop)
-        (path, length) = (try #require(answer["take"] as? String), try #require(answer["frames"] as? Int))
-      }
-      let take = try AudioClip(path: path)
-      #expect(take.frames == length)
-      #expect(take.frames > 3 * Self.loop)
-      for channel in take.channels { #expect(changes(channel) == 0) }
-      // The refused attempts changed nothing, and the later change does.
-      let taken = try #require(find(take.channels[0], in: output[0]))
-      #expect(changes(Array(output[0][taken...])) > Self.loop)
     }
 
     @Test(

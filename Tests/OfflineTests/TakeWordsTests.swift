@@ -56,8 +56,7 @@ extension OfflineTests {
       "a take that the server's death ended is reported by record stop, status, sidecar, and once by the run")
     func serverDies() throws {
       let graph = try graph()
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 24_000)
+      let path = try graph.startTake(frames: 24_000)
       try graph.killServer()
       #expect(try waitUntil(seconds: 5) { try graph.status()["server"] as? String != "running" })
       let stop = try graph.pinna("record", "stop")
@@ -84,11 +83,9 @@ extension OfflineTests {
     @Test("a take that ends with Pinna is named by the stop and the run; one that was reported before is not")
     func stop() throws {
       let graph = try graph()
-      let first = try graph.startTake()
-      try graph.waitForTake(frames: 24_000)
+      let first = try graph.startTake(frames: 24_000)
       try graph.stopTake(first)
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 24_000)
+      let path = try graph.startTake(frames: 24_000)
       let stop = try graph.pinna("stop")
       let frames = try TakeFiles.sidecar(path).frames
       #expect(stop.status == 0 && stop.output == "stopped; take \(path): \(frames) frames\n", "\(stop)")
@@ -101,8 +98,7 @@ extension OfflineTests {
     func folderRemoved() throws {
       let graph = try graph()
       let folder = TakeFolder.resolve(graph.home.folder.path) + "/gone"
-      let path = try graph.startTake("--dir", folder)
-      try graph.waitForTake(frames: 24_000)
+      let path = try graph.startTake("--dir", folder, frames: 24_000)
       try #require(
         waitUntil(seconds: 5) { (try? FileManager.default.removeItem(atPath: folder)) != nil })
       #expect(
@@ -144,23 +140,6 @@ extension OfflineTests {
       #expect(try graph.pinna("stop").status == 0)
       let end = try #require(graph.program.wait(seconds: 5))
       #expect(try end.status == 7 && lines(end.error, path(start)).count == 1, "\(end)")
-    }
-
-    @Test("a take that will be converted says so at its start", arguments: ["flac", "opus"])
-    func converted(format: String) throws {
-      let graph = try graph()
-      let start = try graph.pinna("record", "start", "--format", format)
-      let path = try path(start)
-      #expect(
-        try withoutRoom(start)
-          == "recording \(path) (to be converted to \(format) at its end): \(silence)\(rest)")
-      try graph.waitForTake(frames: 24_000)
-      let stop = try graph.pinna("record", "stop", "--json").json()
-      #expect(stop["take"] as? String == path.replacing(".wav", with: "." + format))
-      let second = try graph.pinna("record", "start", "--format", format, "--json").json()
-      let wav = try #require(second["take"] as? String)
-      #expect(second["convertedTake"] as? String == wav.replacing(".wav", with: "." + format))
-      #expect(try graph.pinna("record", "stop").status == 0)
     }
   }
 }

@@ -103,36 +103,34 @@ import Testing
     FileManager.default.isExecutableFile(atPath: "/usr/bin/\(program)")
   }
 
-  @Test("bash completes with the script that help prints")
-  func bash() throws {
-    let script = """
-      eval "$("$1" help --completions bash)"
-      COMP_WORDS=("$1" set --pattern card); COMP_CWORD=3; _pinna; echo "${COMPREPLY[*]}"
-      """
-    let outcome = try Program.run(
-      "/bin/bash", ["-c", script, "bash", try PinnaHome.binary()], environment: home.home.environment)
-    #expect(outcome.output == "cardioid\n", "\(outcome)")
-  }
-
   @Test(
-    "fish completes with the script that help prints",
-    .enabled(if: isInstalled("fish"), "fish is not installed"))
-  func fish() throws {
-    let folder = URL(filePath: try PinnaHome.binary()).deletingLastPathComponent().path
-    let script =
-      "set -x PATH \(folder) $PATH; pinna help --completions fish | source; complete -C 'pinna set --pattern card'"
-    let outcome = try Program.run("/usr/bin/fish", ["-c", script], environment: home.home.environment)
-    #expect(outcome.output == "cardioid\n", "\(outcome)")
-  }
-
-  @Test(
-    "zsh loads the script that help prints", .enabled(if: isInstalled("zsh"), "zsh is not installed"))
-  func zsh() throws {
-    let script =
-      "autoload -U compinit; compinit -u -D; eval \"$(\"$1\" help --completions zsh)\"; echo $_comps[pinna]"
+    "the shells that are installed complete with the scripts that help prints",
+    arguments: [
+      (
+        "bash", "-c",
+        """
+        eval "$("$1" help --completions bash)"
+        COMP_WORDS=("$1" set --pattern card); COMP_CWORD=3; _pinna; echo "${COMPREPLY[*]}"
+        """, "cardioid\n"
+      ),
+      (
+        "fish", "-c",
+        "set -x PATH $PINNA $PATH; pinna help --completions fish | source; complete -C 'pinna set --pattern card'",
+        "cardioid\n"
+      ),
+      (
+        "zsh", "-fc",
+        "autoload -U compinit; compinit -u -D; eval \"$(\"$1\" help --completions zsh)\"; echo $_comps[pinna]",
+        "_pinna\n"
+      ),
+    ].filter { isInstalled($0.0) })
+  func completion(shell: String, option: String, script: String, expected: String) throws {
+    let program = try PinnaHome.binary()
+    let folder = URL(filePath: program).deletingLastPathComponent().path
     let outcome = try Program.run(
-      "/usr/bin/zsh", ["-fc", script, "zsh", try PinnaHome.binary()], environment: home.home.environment)
-    #expect(outcome.output == "_pinna\n", "\(outcome)")
+      "/usr/bin/" + shell, [option, script] + (shell == "fish" ? [] : [shell, program]),
+      environment: home.home.environment.merging(["PINNA": folder]) { $1 })
+    #expect(outcome.output == expected, "\(outcome)")
   }
 
   @Test(

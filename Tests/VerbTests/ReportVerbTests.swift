@@ -38,7 +38,13 @@ import Testing
     let differences = gain.map { $0.value - (level[$0.key] ?? .nan) }
     #expect(
       gain.count == 8 && differences.allSatisfy { abs($0 - differences[0]) < 1e-6 }, "\(gain), \(level)")
-    #expect(mono["separationDB"] is NSNull && mono["inputOrientation"] is NSNull)
+    for key in ["inputOrientation", "separationDB", "frontBackDB", "octaveErrorDB", "noiseGainDB", "reason"] {
+      #expect(mono[key] is NSNull, "\(key)")
+    }
+    #expect(mono["taps"] as? Int == 256 && mono["delayFrames"] as? Int == 64)
+    #expect(mono["supported"] as? Bool == true)
+    let index = try #require(mono["directivityIndexDB"] as? [String: Double])
+    #expect(Set(index.keys) == ["125", "250", "500", "1000", "2000", "4000", "8000", "12000"])
     #expect(stereo["directivityIndexDB"] is NSNull)
     // Two microphones on either side of a sphere can tell left from right.
     #expect(try #require(stereo["separationDB"] as? Double) > 3)

@@ -9,8 +9,6 @@ public protocol PinnaGraph: AnyObject {
   var home: PinnaHome { get }
   /// The `pinna run` in the graph.
   var program: Program { get }
-  /// What `--server` takes.
-  var serverName: String { get }
   /// Whether Pinna is in every period, so that no frame of a take can be missing.
   var isSynchronous: Bool { get }
 }
@@ -121,9 +119,19 @@ extension PinnaGraph {
   public func sender() throws -> ControlSender { try ControlSender(runtimeFolder: home.runtimeFolder) }
 
   /// Starts a take with its microphones and returns its path.
-  public func startTake(_ more: String...) throws -> String {
+  /// - Parameter frames: waits until so many are on disk.
+  public func startTake(_ more: String..., frames: Int = 0) throws -> String {
     let outcome = try home.pinna(["record", "start", "--raw", "--json"] + more)
     guard let path = try outcome.json()["take"] as? String else { throw SupportError("\(outcome)") }
+    if frames > 0 { try waitForTake(frames: frames) }
     return path
+  }
+
+  /// A value of the status as text, such as "1" for true.
+  public func value(_ key: String) throws -> String { try "\(status()[key] ?? "nil")" }
+
+  /// Whether that value is `wanted` in a while.
+  public func becomes(_ key: String, _ wanted: String) throws -> Bool {
+    try waitUntil(seconds: 30) { try value(key) == wanted }
   }
 }

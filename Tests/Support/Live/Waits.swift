@@ -29,11 +29,15 @@ extension PinnaHome {
   }
 }
 
-extension PinnaGraph {
-  /// Whether Pinna writes `text` to standard error within `seconds`. It may do so a moment after its status tells the same.
+extension Program {
+  /// Whether it writes `text` to standard error within `seconds`. Pinna may do so a moment after its status tells the same.
   public func says(_ text: String, seconds: Double = 5) -> Bool {
-    waitUntil(seconds: seconds) { program.errorText.contains(text) }
+    waitUntil(seconds: seconds) { errorText.contains(text) }
   }
+}
+
+extension PinnaGraph {
+  public func says(_ text: String, seconds: Double = 5) -> Bool { program.says(text, seconds: seconds) }
 
   /// The running take's frames on disk.
   public func takeFrames() throws -> Int { try home.takeFrames(sender()) }
