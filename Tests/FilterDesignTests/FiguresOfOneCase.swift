@@ -22,12 +22,10 @@ extension MonoFigures {
     taps: Taps<Float>, sampleRate: Int, delayFrames: Int, manifold: any ArrayManifold, forward: Direction,
     omnidirectionalPart: Double
   ) throws(DesignError) {
-    let view = CaseView.pattern(forward: forward, omnidirectionalPart: omnidirectionalPart)
-    let field = try MeasuringField(
-      manifold: manifold, views: [view], frequencies: DesignGrid(sampleRate: sampleRate).frequencies)
-    let reader = try FigureReader(
-      [(view, taps)], sampleRate: sampleRate, delayFrames: delayFrames, field: field, hrtf: nil)
-    guard case .mono(let figures) = try reader.read()[0] else { preconditionFailure("a mono view is mono") }
+    let reading = try Fields.figures(
+      .pattern(forward: forward, omnidirectionalPart: omnidirectionalPart), taps, sampleRate: sampleRate,
+      delayFrames: delayFrames, manifold: manifold, hrtf: nil)
+    guard case .mono(let figures) = reading else { preconditionFailure("a mono view is mono") }
     self = figures
   }
 }
@@ -47,14 +45,9 @@ extension StereoFigures {
     taps: Taps<Float>, sampleRate: Int, delayFrames: Int, manifold: any ArrayManifold, frame: HeadFrame,
     hrtf: HRTF
   ) throws(DesignError) {
-    let view = CaseView.ears(frame)
-    let field = try MeasuringField(
-      manifold: manifold, views: [view], frequencies: DesignGrid(sampleRate: sampleRate).frequencies)
-    let reader = try FigureReader(
-      [(view, taps)], sampleRate: sampleRate, delayFrames: delayFrames, field: field, hrtf: hrtf)
-    guard case .stereo(let figures) = try reader.read()[0] else {
-      preconditionFailure("a view of ears is stereo")
-    }
+    let reading = try Fields.figures(
+      .ears(frame), taps, sampleRate: sampleRate, delayFrames: delayFrames, manifold: manifold, hrtf: hrtf)
+    guard case .stereo(let figures) = reading else { preconditionFailure("a view of ears is stereo") }
     self = figures
   }
 }
@@ -70,6 +63,18 @@ private enum Fields {
   private static let kept = 4
   private static let last = Mutex([(key: Key, field: MeasuringField)]())
   private static let heads = Mutex([String: HRTF]())
+
+  /// The same of a view of any manifold.
+  static func figures(
+    _ view: CaseView, _ taps: Taps<Float>, sampleRate: Int, delayFrames: Int, manifold: any ArrayManifold,
+    hrtf: HRTF?
+  ) throws(DesignError) -> CaseReading {
+    let field = try MeasuringField(
+      manifold: manifold, views: [view], frequencies: DesignGrid(sampleRate: sampleRate).frequencies)
+    return try FigureReader(
+      [(view, taps)], sampleRate: sampleRate, delayFrames: delayFrames, field: field, hrtf: hrtf
+    ).read()[0]
+  }
 
   static func figures(
     _ coefficients: FilterCoefficients, bank: FilterBank, device: Device

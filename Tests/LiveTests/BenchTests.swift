@@ -7,31 +7,15 @@ import Testing
 extension LiveTests {
   /// What starts a server. The others are in VerbTests.
   @Suite("pinna bench, and the benchmarks of make bench") struct BenchTests {
-    /// Runs `pinna-benchmarks`.
-    func measure(_ words: String..., home: PinnaHome? = nil, seconds: Double = 120) throws -> Program.Outcome
-    {
-      try measure(words, home: home, seconds: seconds)
-    }
-
-    func measure(_ words: [String], home: PinnaHome? = nil, seconds: Double = 120) throws -> Program.Outcome {
-      try Program.run(
-        try PinnaHome.built("pinna-benchmarks"), words, environment: try (home ?? PinnaHome()).environment,
-        seconds: seconds)
-    }
-
-    /// The order statistics of a time in the JSON, lowest first.
-    func ordered(_ times: Any?) throws -> [Double] {
-      let times = try #require(times as? [String: Double])
-      return try ["min", "p50", "p99", "p999", "max"].map { try #require(times[$0]) }
-    }
-
     @Test("live times the callback in its own graph and judges it by p99.9, p50 and an idle client")
     func live() throws {
-      let outcome = try measure(
+      let outcome = try Benchmarks.measure(
         "live", "--microphones", "2", "--taps", "64", "--period", "32", "--periods", "2000", "--json",
         seconds: 60)
       let json = try outcome.json()
-      let (times, idle) = (try ordered(json["callbackMicroseconds"]), try ordered(json["idleMicroseconds"]))
+      let (times, idle) = (
+        try Benchmarks.ordered(json["callbackMicroseconds"]), try Benchmarks.ordered(json["idleMicroseconds"])
+      )
       #expect(times == times.sorted() && times[0] > 0, "\(times)")
       #expect(idle == idle.sorted(), "\(idle)")
       let isWithin = times[3] <= 3 * times[1] + idle[3]

@@ -55,7 +55,7 @@ extension LiveTests {
       // Pinna warns about lost ports in order: a warning about the check's own ports would precede the
       // monitor's.
       monitor = nil
-      #expect(waitUntil(seconds: 5) { graph.program.errorText.contains("has lost monitor:") })
+      #expect(graph.says("has lost monitor:"))
       let warnings = "\(try graph.status()["warnings"] ?? "")"
       #expect(!warnings.contains("check-"), "\(warnings)")
       #expect(!graph.program.errorText.contains("check-"), "\(graph.program.errorText)")

@@ -66,19 +66,6 @@ extension LiveTests {
       return try #require(last)
     }
 
-    /// Counts the frames of a take's first microphone that are neither in place nor in a gap.
-    func misplacedFrames(_ path: String) throws -> Int {
-      let document = try TakeFiles.sidecar(path)
-      let raw = try TakeFiles.microphones(path).channels[0]
-      guard let start = raw.firstIndex(where: { FrameClock.time($0) != nil }) else { return 0 }
-      let origin = FrameClock.time(raw[start])! - start
-      var isGap = [Bool](repeating: false, count: raw.count)
-      for gap in document.gaps { for n in gap.frame..<gap.frame + gap.frames { isGap[n] = true } }
-      return raw.indices.count { n in
-        FrameClock.time(raw[n]) != (isGap[n] || n < start ? nil : (origin + n) & 0x7F_FFFF)
-      }
-    }
-
     @Test(
       "R40: random changes, takes, periods, stalls and server deaths leak nothing and misplace no frame"
     )
@@ -135,7 +122,7 @@ extension LiveTests {
             }
             let stop = try graph.pinna("record", "stop")
             #expect([0, 7].contains(stop.status), "\(stop), seed \(seed)")
-            wrong += try misplacedFrames(path)
+            wrong += try TakeFiles.misplacedFrames(path, afterSilence: true)
             for ending in [".wav", "-microphones.wav", ".json"] {
               unlink(path.replacing(".wav", with: ending))
             }

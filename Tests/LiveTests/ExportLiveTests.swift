@@ -35,8 +35,6 @@ extension LiveTests {
       let configuration: String
       let microphones: [String]
       let reference: AudioClip
-      var noise: String { home.folder.path + "/in.wav" }
-      var output: String { home.folder.path + "/out.wav" }
 
       /// - Parameters:
       ///   - rates: of the export, in hertz.
@@ -76,72 +74,87 @@ extension LiveTests {
         reference = try AudioClip(path: rendered)
       }
 
-      /// Plays the noise into `sinks` and records `sources`, with the environment's libjack.
-      func run(_ sinks: [String], _ sources: [String], _ environment: [String: String], freewheels: Bool)
-        throws -> AudioClip
+      /// Plays the noise into `sinks`, and expects the reference from `sources`.
+      func expectSame(
+        _ sinks: [String], _ sources: [String], _ environment: [String: String], freewheels: Bool
+      )
+        throws
       {
-        let outcome = try Program.run(
-          try PinnaHome.built("signal-loop"),
-          (freewheels ? ["--freewheel"] : []) + [noise, output] + sinks + ["--"] + sources,
-          environment: environment, seconds: 120)
-        guard outcome.status == 0 else { throw SupportError("signal-loop: \(outcome)") }
-        return try AudioClip(path: output)
-      }
-
-      /// The residual against the reference in dB of the reference's RMS, at the delay in frames that fits best, by
-      /// output.
-      func residuals(_ recorded: AudioClip) -> [(delay: Int, level: Double)] {
         // A mono pattern feeds both outputs.
-        zip([reference.channels.first!, reference.channels.last!], recorded.channels).map {
-          Self.residual($0, $1)
-        }
+        try ExportLiveTests.expectSame(
+          home, sinks, sources, environment, [reference.channels.first!, reference.channels.last!],
+          freewheels: freewheels)
       }
+    }
 
-      static func residual(_ expected: [Float], _ actual: [Float]) -> (delay: Int, level: Double) {
+    /// Plays in.wav of the home into `sinks`, with the environment's libjack, and expects what `sources` play to be as
+    /// `expected`, at the delay that fits best, within −100 dB of its RMS.
+    static func expectSame(
+      _ home: PinnaHome, _ sinks: [String], _ sources: [String], _ environment: [String: String],
+      _ expected: [[Float]], freewheels: Bool
+    ) throws {
+      let folder = home.folder.path
+      let outcome = try Program.run(
+        try PinnaHome.built("signal-loop"),
+        (freewheels ? ["--freewheel"] : []) + [folder + "/in.wav", folder + "/out.wav"] + sinks + ["--"]
+          + sources, environment: environment, seconds: 120)
+      try #require(outcome.status == 0, "signal-loop: \(outcome)")
+      let recorded = try AudioClip(path: folder + "/out.wav")
+      // What was played follows what was recorded.
+      try #require(recorded.channels.count >= expected.count)
+      for ((expected, actual), source) in zip(zip(expected, recorded.channels), sources) {
         let delays = (0...8192).map { delay in
           (0..<512).reduce(0.0) { $0 + Double(expected[4096 + $1]) * Double(actual[4096 + $1 + delay]) }
         }
         let delay = delays.indices.max { delays[$0] < delays[$1] }!
-        return (delay, errorLevel(Array(actual[delay..<delay + expected.count]), expected))
+        let residual = errorLevel(Array(actual[delay..<delay + expected.count]), expected)
+        print("\(source), \(recorded.sampleRate) Hz: \(residual) dB at a delay of \(delay) frames")
+        #expect(residual < -100, "\(source)")
       }
+    }
+
+    /// Runs jconvolver in a server of its own, and calls `body` with an environment for programs of its graph.
+    private func withJconvolver(
+      _ home: PinnaHome, _ configuration: String, awaiting port: String,
+      _ body: ([String: String]) throws -> Void
+    ) throws {
+      let server = try PrivateServer(name: LiveGraph.uniqueName(), period: 256)
+      let environment = home.environment.merging(["JACK_DEFAULT_SERVER": server.name]) { $1 }
+      // Joins first and stays: a client that joins while the probe of `PrivateServer` leaves can stop the graph.
+      let conductor = try JackConnection(name: "conductor", server: server.name)
+      defer { conductor.close() }
+      StaleClients.flush(server: server.name)
+      let program = try Program("/usr/bin/jconvolver", [configuration], environment: environment)
+      defer { program.stop() }
+      guard waitUntil(seconds: 10, { conductor.hasPort("jconvolver:\(port)") }) else {
+        throw SupportError("jconvolver does not join: \(program.outputText)\(program.errorText)")
+      }
+      try body(environment)
     }
 
     @Test(
       "jconvolver", .enabled(if: hasJconvolver, "jconvolver is not installed"), arguments: cases)
     func jconvolver(one: Case) throws {
       let exported = try Exported("jconvolver", one)
-      let server = try PrivateServer(name: LiveGraph.uniqueName(), period: 256)
-      let environment = exported.home.environment.merging(["JACK_DEFAULT_SERVER": server.name]) { $1 }
-      // Joins first and stays: a client that joins while the probe of `PrivateServer` leaves can stop the graph.
-      let conductor = try JackConnection(name: "conductor", server: server.name)
-      defer { conductor.close() }
-      StaleClients.flush(server: server.name)
-      let program = try Program("/usr/bin/jconvolver", [exported.configuration], environment: environment)
-      guard waitUntil(seconds: 10, { conductor.hasPort("jconvolver:out_right") }) else {
-        throw SupportError("jconvolver does not join: \(program.outputText)\(program.errorText)")
-      }
-      let recorded = try exported.run(
-        exported.microphones.map { "jconvolver:\($0)" }, ["jconvolver:out_left", "jconvolver:out_right"],
-        environment, freewheels: true)
-      program.stop()
-      for (delay, residual) in exported.residuals(recorded) {
-        print("jconvolver, \(one.testDescription): \(residual) dB at a delay of \(delay) frames")
-        #expect(residual < -100)
+      try withJconvolver(exported.home, exported.configuration, awaiting: "out_right") {
+        try exported.expectSame(
+          exported.microphones.map { "jconvolver:\($0)" }, ["jconvolver:out_left", "jconvolver:out_right"],
+          $0,
+          freewheels: true)
       }
     }
 
     /// The feeds of a preset, noise for the microphones of as many as the program has inputs for, and what `pinna render`
     /// makes of it.
     private func exportFeeds(_ format: String, copies: Int) throws -> (
-      home: PinnaHome, configuration: String, noise: String, expected: [[Float]]
+      home: PinnaHome, configuration: String, expected: [[Float]]
     ) {
       let home = try PinnaHome()
       let preset = try home.folder.write(PresetTexts.table, to: "config/pinna/table.yaml")
       let exported = try home.pinna(
         "export", "--preset", "table", "--to", format, home.folder.path + "/ex port", "--json")
       try #require(exported.status == 0, "\(exported)")
-      var random = SeededNoise(seed: 39)
-      let channels = (0..<4).map { _ in random.samples(96_000, amplitude: 0.25) }
+      let channels = SeededNoise.channels(4, 96_000, amplitude: 0.25, seed: 39)
       let (input, noise) = (home.folder.path + "/mics.wav", home.folder.path + "/in.wav")
       try AudioClip(sampleRate: 48000, channels: channels).write(wav: input)
       try AudioClip(sampleRate: 48000, channels: (0..<copies).flatMap { _ in channels }).write(wav: noise)
@@ -152,52 +165,22 @@ extension LiveTests {
       let expected = try ["main", "anna", "room", "low"].flatMap {
         try AudioClip(path: "\(folder)/\($0).wav").channels
       }
-      return (home, home.folder.path + "/ex port/feeds.conf", noise, expected)
+      return (home, home.folder.path + "/ex port/feeds.conf", expected)
     }
 
     private static let microphones = ["front-left-up", "front-right-down", "back-left-down", "back-right-up"]
-
-    private func compare(
-      _ noise: String, _ home: PinnaHome, _ sinks: [String], _ sources: [String],
-      _ environment: [String: String],
-      _ expected: [[Float]], freewheels: Bool
-    ) throws {
-      let output = home.folder.path + "/out.wav"
-      let outcome = try Program.run(
-        try PinnaHome.built("signal-loop"),
-        (freewheels ? ["--freewheel"] : []) + [noise, output] + sinks + ["--"] + sources,
-        environment: environment, seconds: 120)
-      guard outcome.status == 0 else { throw SupportError("signal-loop: \(outcome)") }
-      let recorded = try AudioClip(path: output).channels
-      // What was played follows what was recorded.
-      try #require(recorded.count >= expected.count)
-      for ((expected, actual), source) in zip(zip(expected, recorded), sources) {
-        let (delay, residual) = Exported.residual(expected, actual)
-        print("\(source): \(residual) dB at a delay of \(delay) frames")
-        #expect(residual < -100, "\(source)")
-      }
-    }
 
     @Test(
       "jconvolver plays all feeds of a preset at once, on ports called like theirs",
       .enabled(if: hasJconvolver, "jconvolver is not installed"))
     func jconvolverFeeds() throws {
-      let (home, configuration, noise, expected) = try exportFeeds("jconvolver", copies: 1)
-      let server = try PrivateServer(name: LiveGraph.uniqueName(), period: 256)
-      let environment = home.environment.merging(["JACK_DEFAULT_SERVER": server.name]) { $1 }
-      let conductor = try JackConnection(name: "conductor", server: server.name)
-      defer { conductor.close() }
-      StaleClients.flush(server: server.name)
-      let program = try Program("/usr/bin/jconvolver", [configuration], environment: environment)
-      guard waitUntil(seconds: 10, { conductor.hasPort("jconvolver:low") }) else {
-        throw SupportError("jconvolver does not join: \(program.outputText)\(program.errorText)")
-      }
+      let (home, configuration, expected) = try exportFeeds("jconvolver", copies: 1)
       let ports = ["out_left", "out_right", "anna", "room_w", "room_y", "room_z", "room_x", "low"]
-      try compare(
-        noise, home, Self.microphones.map { "jconvolver:\($0)" }, ports.map { "jconvolver:\($0)" },
-        environment,
-        expected, freewheels: true)
-      program.stop()
+      try withJconvolver(home, configuration, awaiting: "low") {
+        try Self.expectSame(
+          home, Self.microphones.map { "jconvolver:\($0)" }, ports.map { "jconvolver:\($0)" }, $0, expected,
+          freewheels: true)
+      }
     }
 
     @Test(
@@ -205,7 +188,7 @@ extension LiveTests {
       .enabled(
         if: PipeWireGraph.isPossible, "PipeWire, pipewire-jack, WirePlumber or dbus-daemon is missing"))
     func pipeWireFeeds() throws {
-      let (home, configuration, noise, expected) = try exportFeeds("pipewire", copies: 4)
+      let (home, configuration, expected) = try exportFeeds("pipewire", copies: 4)
       let graph = try PipeWireGraph(home)
       let program = try graph.start("/usr/bin/pipewire", ["-c", configuration])
       defer { program.stop() }
@@ -216,7 +199,7 @@ extension LiveTests {
         "main:capture_FL", "main:capture_FR", "anna:capture_MONO", "room:capture_AUX0", "room:capture_AUX1",
         "room:capture_AUX2", "room:capture_AUX3", "low:capture_MONO",
       ].map { "Core Sound TetraMic, \($0)" }
-      try compare(noise, home, sinks, sources, graph.jackEnvironment, expected, freewheels: false)
+      try Self.expectSame(home, sinks, sources, graph.jackEnvironment, expected, freewheels: false)
     }
 
     @Test(
@@ -229,15 +212,10 @@ extension LiveTests {
       let graph = try PipeWireGraph(exported.home)
       let program = try graph.start("/usr/bin/pipewire", ["-c", exported.configuration])
       defer { program.stop() }
-      let recorded = try exported.run(
+      try exported.expectSame(
         exported.microphones.indices.map { "\(one.title), microphones:input_AUX\($0)" },
         ["\(one.title), \(one.pattern):capture_FL", "\(one.title), \(one.pattern):capture_FR"],
-        graph.jackEnvironment,
-        freewheels: false)
-      for (delay, residual) in exported.residuals(recorded) {
-        print("PipeWire, \(one.testDescription): \(residual) dB at a delay of \(delay) frames")
-        #expect(residual < -100)
-      }
+        graph.jackEnvironment, freewheels: false)
     }
 
     private static let uma8 = Case(device: "uma8", title: "miniDSP UMA-8", pattern: "stereo", highPass: "80")
@@ -317,19 +295,15 @@ extension LiveTests {
       _ exported: Exported, _ graph: PipeWireGraph, sink: String = uma8.title + ", microphones"
     ) throws {
       let source = "\(Self.uma8.title), \(Self.uma8.pattern)"
-      let recorded = try exported.run(
+      try exported.expectSame(
         exported.microphones.indices.map { "\(sink):input_AUX\($0)" },
         ["\(source):capture_FL", "\(source):capture_FR"], graph.jackEnvironment, freewheels: false)
-      for (delay, residual) in exported.residuals(recorded) {
-        print("PipeWire, \(recorded.sampleRate) Hz: \(residual) dB at a delay of \(delay) frames")
-        #expect(residual < -100)
-      }
       // It reports a latency while somebody records, from 1.6 on.
       let recorder = try graph.start(
         "/usr/bin/pw-record",
         ["--target", "pinna-uma8-front-stereo-portrait", exported.home.folder.path + "/more.wav"])
       defer { recorder.stop() }
-      let frames = PipeWireGraph.reportsLatency ? recorded.sampleRate == 44100 ? 59 : 64 : 0
+      let frames = PipeWireGraph.reportsLatency ? exported.reference.sampleRate == 44100 ? 59 : 64 : 0
       var listing = ""
       let isReported = try waitUntil(seconds: 10) {
         listing = try Program.run(

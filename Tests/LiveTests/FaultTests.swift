@@ -12,10 +12,7 @@ import Testing
 extension LiveTests {
   @Suite("Faults") struct FaultTests {
     /// A whole number of periods of 1024 frames, so that the output repeats exactly.
-    static let loop: [[Float]] = {
-      var noise = SeededNoise(seed: 1)
-      return (0..<5).map { _ in noise.samples(47 * 1024, amplitude: 0.25) }
-    }()
+    static let loop: [[Float]] = SeededNoise.channels(5, 47 * 1024, amplitude: 0.25, seed: 1)
 
     /// Resident memory in kB and open descriptors of a program.
     func footprint(_ program: Program) throws -> (memory: Int, descriptors: Int) {

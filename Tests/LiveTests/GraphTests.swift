@@ -8,10 +8,7 @@ import Testing
 
 extension LiveTests {
   @Suite("Pinna in a JACK graph") struct GraphTests {
-    static let loop: [[Float]] = {
-      var noise = SeededNoise(seed: 22)
-      return (0..<5).map { _ in noise.samples(48_000, amplitude: 0.25) }
-    }()
+    static let loop: [[Float]] = SeededNoise.channels(5, 48_000, amplitude: 0.25, seed: 22)
 
     @Test("latency is reported in both directions for every device")
     func latency() throws {

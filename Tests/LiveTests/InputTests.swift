@@ -8,10 +8,7 @@ import Testing
 extension LiveTests {
   /// A program that dies. What needs no server is in OfflineTests.
   @Suite("Microphone signals and their warnings") struct InputTests {
-    static let noise: [[Float]] = {
-      var noise = SeededNoise(seed: 12)
-      return (0..<5).map { _ in noise.samples(48_000, amplitude: 0.25) }
-    }()
+    static let noise: [[Float]] = SeededNoise.channels(5, 48_000, amplitude: 0.25, seed: 12)
 
     /// A player of one microphone's signal, as a separate client.
     func source(_ graph: LiveGraph, to port: String?) throws -> SignalPlayer {

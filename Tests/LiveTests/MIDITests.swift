@@ -21,32 +21,24 @@ extension LiveTests {
       return (graph, keys)
     }
 
-    func value(_ key: String, _ graph: LiveGraph) throws -> String { try "\(graph.status()[key] ?? "nil")" }
-
-    func becomes(_ key: String, _ wanted: String, _ graph: LiveGraph) throws -> Bool {
-      try waitUntil(seconds: 10) { try value(key, graph) == wanted }
-    }
-
     @Test("program n is the bank's preset n; one beyond the bank, and another channel, change nothing")
     func programs() throws {
       let (graph, keys) = try graph()
       keys.program(1)
-      #expect(try becomes("preset", "phone3", graph))
+      #expect(try graph.becomes("preset", "phone3"))
       keys.program(0, channel: 2)
       keys.program(2)
       #expect(
-        waitUntil(seconds: 5) {
-          graph.program.errorText.contains("MIDI program 3: the bank two has 2 presets")
-        }, "\(graph.program.errorText)")
-      #expect(try value("preset", graph) == "phone3")
+        graph.says("MIDI program 3: the bank two has 2 presets"), "\(graph.program.errorText)")
+      #expect(try graph.value("preset") == "phone3")
       keys.program(0)
-      #expect(try becomes("preset", "phone5", graph))
+      #expect(try graph.becomes("preset", "phone5"))
       let other = try graph.pinna("bank", "save", "one", "phone3")
       #expect(other.status == 0, "\(other)")
       let used = try graph.pinna("bank", "use", "one")
       #expect(used.status == 0 && used.output == "1   phone3\n", "\(used)")
       keys.program(0)
-      #expect(try becomes("preset", "phone3", graph))
+      #expect(try graph.becomes("preset", "phone3"))
       let unknown = try graph.pinna("bank", "use", "none")
       #expect(unknown.status == 1 && unknown.error.contains("use one of: one, two"), "\(unknown)")
     }

@@ -52,8 +52,7 @@ extension LiveTests {
         $1
       }
       let graph = try LiveGraph(preset: "phone5", synchronous: true, home: home, environment: preload)
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 14_400)
+      let path = try graph.startTake(frames: 14_400)
       try graph.stopTake(path)
       try #require(try graph.pinna("preset", "use", "ring7").status == 0)
       #expect(!FileManager.default.fileExists(atPath: mark))

@@ -31,7 +31,7 @@ extension LiveTests {
         let graph = try LiveGraph(preset: "phone5", options: options)
         var other: SignalRecorder? = try recorder(graph, isConnected: true)
         other = nil
-        try #require(waitUntil(seconds: 5) { graph.program.errorText.contains("has lost others:in_1") })
+        try #require(graph.says("has lost others:in_1"))
         other = try recorder(graph, isConnected: false)
         let isConnected = try isConnected(graph)
         #expect(isConnected == !options.isEmpty, "\(options): \(graph.program.errorText)")

@@ -73,8 +73,7 @@ extension LiveTests {
       arguments: [[64, 4096], [4096, 64]])
     func ownStall(_ periods: [Int]) throws {
       let (graph, clock) = try LiveGraph.clocked(period: periods[0])
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 24_000)
+      let path = try graph.startTake(frames: 24_000)
       graph.program.signal(SIGSTOP)
       // Long enough to miss periods of the old length, and of the new length below.
       try clock.wait(frames: 14_400)
@@ -110,8 +109,7 @@ extension LiveTests {
       arguments: [[64, 4096], [4096, 64]])
     func serverStall(_ periods: [Int]) throws {
       let (graph, clock) = try LiveGraph.clocked(period: periods[0], synchronous: true)
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 14_400)
+      let path = try graph.startTake(frames: 14_400)
       kill(graph.server.pid, SIGSTOP)
       let request = try Program(
         "/usr/bin/jack_bufsize", ["\(periods[1])"],

@@ -138,8 +138,7 @@ extension LiveTests {
         name: "others", server: graph.server.name, channels: 2, capacityFrames: 480)
       try #require(recorder.connect(from: ["pinna:out_left", "pinna:out_right"]))
       let count = Int(Faults.number("PINNA_FREEWHEELS", quick: 3, heavy: 10))
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 24_000)
+      let path = try graph.startTake(frames: 24_000)
       for _ in 0..<count {
         try #require(recorder.graph.setFreewheel(true))
         try clock.wait(frames: 4800)

@@ -32,8 +32,7 @@ extension LiveTests {
       }
       let before = try connections()
       try #require(before.count == 7 && before.values.allSatisfy { $0.count == 1 }, "\(before)")
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 24_000)
+      let path = try graph.startTake(frames: 24_000)
       try pipeWire.command("Pause", toNode: "pinna")
       let start = ContinuousClock.now
       try #require(try awaitServer(graph, "stalled", seconds: 10))
@@ -52,8 +51,7 @@ extension LiveTests {
       #expect(try TakeFiles.sidecar(path).events.contains { $0.what.contains("does for new clients") })
       #expect(try TakeFiles.complaints(path) == [])
       #expect(try AudioClip(path: path).frames >= 24_000)
-      let second = try graph.startTake()
-      try graph.waitForTake(frames: 24_000)
+      let second = try graph.startTake(frames: 24_000)
       #expect(try [0, 7].contains(graph.pinna("record", "stop").status))
       #expect(try TakeFiles.complaints(second) == [])
     }
@@ -61,8 +59,7 @@ extension LiveTests {
     @Test("R36: a daemon that stands still for ten seconds is waited for, and the take goes on")
     func daemon() throws {
       let graph = try LiveGraph(preset: "phone5", period: 256)
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 24_000)
+      let path = try graph.startTake(frames: 24_000)
       kill(graph.server.pid, SIGSTOP)
       let stopped = ContinuousClock.now
       // A helper process tries to get periods for the first time, and ends by itself.
@@ -84,8 +81,7 @@ extension LiveTests {
     func suspended() throws {
       let graph = try LiveGraph(preset: "phone5", period: 256)
       let pipeWire = try #require(graph.pipeWire)
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 24_000)
+      let path = try graph.startTake(frames: 24_000)
       try pipeWire.command("Suspend", toNode: "pinna")
       try #require(try awaitServer(graph, "stalled", seconds: 10))
       try #require(try awaitServer(graph, "running", seconds: 20), "\(graph.program.errorText)")

@@ -70,8 +70,7 @@ extension LiveTests {
       let pipeWire = try #require(graph.pipeWire)
       #expect(try graph.home.pinna("design", "phone5", "--sample-rate", "96000").status == 0)
       var player: SignalPlayer? = try player(graph, rate: 48000)
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 96_000)
+      let path = try graph.startTake(frames: 96_000)
       let start = ContinuousClock.now
       try pipeWire.set("clock.force-rate", 96000)
       try #require(
@@ -93,8 +92,7 @@ extension LiveTests {
       try expectWhole(path, rate: 48000)
       player = nil
       player = try self.player(graph, rate: 96000)
-      let second = try graph.startTake()
-      try graph.waitForTake(frames: 192_000)
+      let second = try graph.startTake(frames: 192_000)
       #expect(try [0, 7].contains(graph.pinna("record", "stop").status))
       try expectWhole(second, rate: 96000)
       withExtendedLifetime(player) {}
@@ -107,8 +105,7 @@ extension LiveTests {
       try #require(try graph.home.pinna("set", "--pattern", "cardioid", "--gain", "-6").status == 0)
       try graph.waitForLook()
       let connections = try graph.ports("-c").filter { $0.key.hasPrefix("pinna:") }
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 48_000)
+      let path = try graph.startTake(frames: 48_000)
       let frames = try graph.takeFrames()
       graph.killServer()
       try #require(waitUntil(seconds: 5) { FileManager.default.fileExists(atPath: path) })
@@ -139,8 +136,7 @@ extension LiveTests {
         "R35", done: "PipeWire restarted, the other end back: our connections", took: wired,
         limit: .seconds(1))
       player?.start()
-      let second = try graph.startTake()
-      try graph.waitForTake(frames: 48_000)
+      let second = try graph.startTake(frames: 48_000)
       #expect(try [0, 7].contains(graph.pinna("record", "stop").status))
       #expect(try TakeFiles.complaints(second) == [])
     }
@@ -263,8 +259,7 @@ extension LiveTests {
       try #require(try graph.pinna("set", "--pattern", "cardioid", "--gain", "-6").status == 0)
       var (wires, whole) = (Duration.zero, 0)
       for round in 1...count {
-        let path = try graph.startTake()
-        try graph.waitForTake(frames: 12_000)
+        let path = try graph.startTake(frames: 12_000)
         try pipeWire.destroy(node: "pinna")
         let gone = ContinuousClock.now
         var found: [String: [String]] = [:]
@@ -412,8 +407,7 @@ extension LiveTests {
     @Test("R36: a daemon that stands still is reported as stalled, and the take goes on when it does")
     func stall() throws {
       let graph = try LiveGraph(preset: "phone5", period: 256)
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 24_000)
+      let path = try graph.startTake(frames: 24_000)
       let pid = graph.server.pid
       kill(pid, SIGSTOP)
       let start = ContinuousClock.now

@@ -8,10 +8,7 @@ import Testing
 
 extension LiveTests {
   @Suite("A JACK server that dies") struct ServerTests {
-    static let noise: [[Float]] = {
-      var noise = SeededNoise(seed: 4)
-      return (0..<5).map { _ in noise.samples(48_000, amplitude: 0.25) }
-    }()
+    static let noise: [[Float]] = SeededNoise.channels(5, 48_000, amplitude: 0.25, seed: 4)
 
     /// The time until `condition` came true, or a minute if it did not.
     func timeUntil(_ condition: () throws -> Bool) rethrows -> Duration {
@@ -61,7 +58,7 @@ extension LiveTests {
       let first = try Sidecar.read(path.replacing(".wav", with: ".json"))
       #expect(first.frames == take.frames && first.state == .complete)
       #expect(
-        waitUntil(seconds: 1) { graph.program.errorText.contains("\(path): \(take.frames) frames") })
+        graph.says("\(path): \(take.frames) frames", seconds: 1))
 
       let gone = try graph.status()
       #expect(gone["server"] as? String == "gone" && gone["state"] as? String == "stopped")
@@ -110,8 +107,7 @@ extension LiveTests {
         "#include <unistd.h>\nint jack_client_close(void *client) { (void)client; for (;;) pause(); }\n",
         home: home)
       let graph = try LiveGraph(preset: "phone5", synchronous: true, home: home, environment: preload)
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 24_000)
+      let path = try graph.startTake(frames: 24_000)
       graph.killServer()
       let start = ContinuousClock.now
       let end = try #require(graph.program.wait(seconds: 30))

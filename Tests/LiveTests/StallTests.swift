@@ -20,8 +20,7 @@ extension LiveTests {
     @Test("R36: when jackd stalls silently, status says stalled, and the take records how long")
     func suspendedServer() throws {
       let graph = try LiveGraph(preset: "phone5", synchronous: true)
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 14_400)
+      let path = try graph.startTake(frames: 14_400)
       kill(graph.server.pid, SIGSTOP)
       let began = ContinuousClock.now
       let took = try stalled(graph)

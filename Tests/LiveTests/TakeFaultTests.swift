@@ -35,8 +35,7 @@ extension LiveTests {
     func stall() throws {
       // A synchronous server would wait for Pinna instead of playing on.
       let (graph, clock) = try LiveGraph.clocked(period: 1024)
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 24_000)
+      let path = try graph.startTake(frames: 24_000)
       graph.program.signal(SIGSTOP)
       // The clock is in the server's periods, and it is what they last.
       try clock.wait(frames: 144_000)
@@ -66,8 +65,7 @@ extension LiveTests {
       // The synchronous server waits for the clock and for Pinna, so that only frames that never existed are
       // missing.
       let (graph, clock) = try LiveGraph.clocked(period: 128, synchronous: true)
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 24_000)
+      let path = try graph.startTake(frames: 24_000)
       kill(graph.server.pid, SIGSTOP)
       let stopped = ContinuousClock.now
       try #require(try waitUntil(seconds: 10) { try graph.status()["server"] as? String == "stalled" })

@@ -8,10 +8,7 @@ import Testing
 extension LiveTests {
   /// With other clients; the others need none: `OfflineTests`.
   @Suite("Messages about takes among other clients") struct TakeWordsTests {
-    static let noise: [[Float]] = {
-      var noise = SeededNoise(seed: 21)
-      return (0..<5).map { _ in noise.samples(48_000, amplitude: 0.25) }
-    }()
+    static let noise: [[Float]] = SeededNoise.channels(5, 48_000, amplitude: 0.25, seed: 21)
 
     func warnings(_ graph: LiveGraph) throws -> [String] {
       try #require(try graph.status()["warnings"] as? [String])
@@ -23,8 +20,7 @@ extension LiveTests {
       var player: SignalPlayer? = try graph.player(Self.noise, repeats: true)
       player?.start()
       try graph.waitForLook()
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 24_000)
+      let path = try graph.startTake(frames: 24_000)
       player = nil
       #expect(try waitUntil(seconds: 2) { try warnings(graph).count { $0.contains("has lost") } == 5 })
       let stop = try graph.pinna("record", "stop")

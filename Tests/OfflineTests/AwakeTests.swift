@@ -81,8 +81,7 @@ extension OfflineTests {
     func absent(script: String?) throws {
       let graph = try graph(script)
       for _ in 0..<2 {
-        let path = try graph.startTake()
-        try graph.waitForTake(frames: 24_000)
+        let path = try graph.startTake(frames: 24_000)
         #expect(try graph.stopTake(path).missing == [])
       }
       let warnings = graph.program.errorText.split(separator: "\n").filter { $0.contains("go to sleep") }

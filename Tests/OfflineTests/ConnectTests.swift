@@ -162,7 +162,7 @@ extension OfflineTests {
       // Pinna knows of it.
       try graph.waitForLook()
       try graph.killServer()
-      try #require(waitUntil(seconds: 5) { graph.program.errorText.contains("has gone") })
+      try #require(graph.says("has gone"))
       graph.restartServer()
       // Until then, the connections are those of the dead server.
       try #require(waitUntil(seconds: 10) { try graph.status()["server"] as? String == "running" })

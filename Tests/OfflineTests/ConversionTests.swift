@@ -17,8 +17,7 @@ extension OfflineTests {
       let disk = try SlowDisk(home: home, files: ".\(format).part")
       let graph = try OfflineGraph(
         preset: "phone5", period: 1024, home: home, environment: disk.environment)
-      let path = try graph.startTake("--format", format)
-      try graph.waitForTake(frames: 72_000)
+      let path = try graph.startTake("--format", format, frames: 72_000)
       try disk.delay(seconds: 3)
       try graph.sender().send("/pinna/record/stop")
       try #require(waitUntil(seconds: 5) { disk.hasBegun })

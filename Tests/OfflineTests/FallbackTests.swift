@@ -23,8 +23,7 @@ extension OfflineTests {
       let graph = try OfflineGraph(preset: "phone5", captures: 5, speed: 1)
       try graph.play(Self.tones)
       try graph.waitForLook()
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 48_000)
+      let path = try graph.startTake(frames: 48_000)
       try graph.command("disconnect", "system:capture_5", "pinna:top")
       func without() throws -> [String]? {
         (try graph.status()["fallback"] as? [String: Any])?["without"] as? [String]

@@ -119,8 +119,7 @@ extension OfflineTests {
     func edits() throws {
       let graph = try OfflineGraph(preset: "phone5", options: ["--web", "0"], captures: 5)
       try #require(try graph.pinna("feed", "add", "anna", "--pattern", "cardioid").status == 0)
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 9600)
+      let path = try graph.startTake(frames: 9600)
       try #require(try graph.pinna("record", "marker", "here").status == 0)
       let refused = try graph.pinna("takes", "edit", path, "--title", "early")
       #expect(refused.status == 1 && refused.error.contains("has not ended"), "\(refused)")
@@ -162,8 +161,7 @@ extension OfflineTests {
       try graph.play(Self.loop)
       var path = ""
       let sound = try graph.record(["anna", "room_w", "room_y", "room_z", "room_x"].map { "pinna:" + $0 }) {
-        path = try graph.startTake("--feeds", "all")
-        try graph.waitForTake(frames: 96_000)
+        path = try graph.startTake("--feeds", "all", frames: 96_000)
         try graph.stopTake(path)
       }
       let stem = path.dropLast(4)

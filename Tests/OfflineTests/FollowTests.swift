@@ -7,15 +7,21 @@ import Testing
 
 extension OfflineTests {
   @Suite("Following a pose") struct FollowTests {
-    @Test(
-      "a take whose feeds follow roll, yaw and look is rendered again bit for bit, while settings are locked")
-    func takes() throws {
+    /// A graph in which main follows roll, and a feed room yaw.
+    private func following() throws -> OfflineGraph {
       let graph = try OfflineGraph(preset: "phone5", captures: 5)
       let set = try graph.pinna(
         "set", "--data-source", "Back", "--pattern", "stereo", "--orientation", "portrait", "--follow", "roll"
       )
       try #require(set.status == 0, "\(set)")
       try #require(try graph.pinna("feed", "add", "room", "--format", "ambix", "--follow", "yaw").status == 0)
+      return graph
+    }
+
+    @Test(
+      "a take whose feeds follow roll, yaw and look is rendered again bit for bit, while settings are locked")
+    func takes() throws {
+      let graph = try following()
       try #require(
         try graph.pinna("feed", "add", "beam", "--pattern", "cardioid", "--look", "30", "--follow", "look")
           .status == 0)
@@ -60,13 +66,8 @@ extension OfflineTests {
       "a take in which a microphone fails while feeds follow is rendered again bit for bit, every feed of it",
       .long)
     func fallback() throws {
-      let graph = try OfflineGraph(preset: "phone5", captures: 5)
-      let set = try graph.pinna(
-        "set", "--data-source", "Back", "--pattern", "stereo", "--orientation", "portrait", "--follow", "roll"
-      )
-      try #require(set.status == 0, "\(set)")
+      let graph = try following()
       try #require(try graph.pinna("feed", "add", "anna", "--pattern", "cardioid").status == 0)
-      try #require(try graph.pinna("feed", "add", "room", "--format", "ambix", "--follow", "yaw").status == 0)
       let sender = try graph.sender()
       var step = 0
       func pose() throws {
@@ -223,9 +224,6 @@ extension OfflineTests {
     }
 
     /// Five microphones.
-    private static let noise: [[Float]] = {
-      var noise = SeededNoise(seed: 41)
-      return (0..<5).map { _ in noise.samples(24_000, amplitude: 0.1) }
-    }()
+    private static let noise: [[Float]] = SeededNoise.channels(5, 24_000, amplitude: 0.1, seed: 41)
   }
 }

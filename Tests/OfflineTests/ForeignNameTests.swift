@@ -38,7 +38,7 @@ extension OfflineTests {
       let peers = connections.flatMap { $0["peers"] as? [String] ?? [] }
       #expect(peers.contains("\(client):\(port)"), "\(peers)")
       for port in ports { try graph.server.remove(port) }
-      try #require(waitUntil(seconds: 5) { graph.program.errorText.contains("has lost ev") })
+      try #require(graph.says("has lost ev"))
       texts.append(graph.program.errorText)
       let raw = texts.count { !isClean($0) }
       for text in texts { #expect(isClean(text), "\(text.debugDescription)") }

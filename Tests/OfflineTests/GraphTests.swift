@@ -6,10 +6,7 @@ import Testing
 extension OfflineTests {
   /// What needs no sound between programs.
   @Suite("Pinna in a JACK graph") struct GraphTests {
-    static let loop: [[Float]] = {
-      var noise = SeededNoise(seed: 22)
-      return (0..<5).map { _ in noise.samples(48_000, amplitude: 0.25) }
-    }()
+    static let loop: [[Float]] = SeededNoise.channels(5, 48_000, amplitude: 0.25, seed: 22)
 
     @Test(
       "a preset of another device replaces the microphone ports; ports of the same name stay connected")
@@ -65,8 +62,7 @@ extension OfflineTests {
       let graph = try OfflineGraph(preset: "phone5", period: 1024, speed: 1, inFreewheel: false)
       func xruns() throws -> Int { try #require(try graph.status()["xruns"] as? Int) }
       let before = try xruns()
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 9600)
+      let path = try graph.startTake(frames: 9600)
       // Short of what the clock allows, however late the periods before were.
       try graph.command("skip", "256")
       try graph.waitForTake(frames: 24_000)

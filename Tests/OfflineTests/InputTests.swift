@@ -5,10 +5,7 @@ import Testing
 
 extension OfflineTests {
   @Suite("Microphone signals and their warnings") struct InputTests {
-    static let noise: [[Float]] = {
-      var noise = SeededNoise(seed: 12)
-      return (0..<5).map { _ in noise.samples(48_000, amplitude: 0.25) }
-    }()
+    static let noise: [[Float]] = SeededNoise.channels(5, 48_000, amplitude: 0.25, seed: 12)
 
     func warnings(_ graph: OfflineGraph) throws -> [String] {
       try #require(try graph.status()["warnings"] as? [String])

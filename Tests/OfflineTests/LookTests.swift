@@ -36,9 +36,6 @@ extension OfflineTests {
     }
 
     /// Seven microphones.
-    private static let noise: [[Float]] = {
-      var noise = SeededNoise(seed: 40)
-      return (0..<7).map { _ in noise.samples(24_000, amplitude: 0.1) }
-    }()
+    private static let noise: [[Float]] = SeededNoise.channels(7, 24_000, amplitude: 0.1, seed: 40)
   }
 }

@@ -50,27 +50,19 @@ extension OfflineTests {
       return (graph, Keys(graph: graph))
     }
 
-    func value(_ key: String, _ graph: OfflineGraph) throws -> String {
-      try "\(graph.status()[key] ?? "nil")"
-    }
-
-    func becomes(_ key: String, _ wanted: String, _ graph: OfflineGraph) throws -> Bool {
-      try waitUntil(seconds: 30) { try value(key, graph) == wanted }
-    }
-
     @Test("controllers set gain, mute and orientation, and a fader ends where it was left")
     func faders() throws {
       let (graph, keys) = try graph()
       for value in stride(from: 127, through: 0, by: -1) { try keys.control(7, value) }
-      #expect(try becomes("gainDB", "-40", graph))
+      #expect(try graph.becomes("gainDB", "-40"))
       try keys.control(64, 127)
-      #expect(try becomes("muted", "1", graph))
+      #expect(try graph.becomes("muted", "1"))
       try keys.control(64, 0)
-      #expect(try becomes("muted", "0", graph))
+      #expect(try graph.becomes("muted", "0"))
       try keys.control(20, 127)
-      #expect(try becomes("inputOrientation", "landscapeRight", graph))
+      #expect(try graph.becomes("inputOrientation", "landscapeRight"))
       try keys.control(20, 0)
-      #expect(try becomes("inputOrientation", "portrait", graph))
+      #expect(try graph.becomes("inputOrientation", "portrait"))
       #expect(!graph.program.errorText.contains("MIDI"), "\(graph.program.errorText)")
     }
 
@@ -81,22 +73,22 @@ extension OfflineTests {
     func locked() throws {
       let (graph, keys) = try graph()
       try keys.control(30, 127)
-      #expect(try becomes("state", "recording", graph))
-      let before = try value("gainDB", graph)
+      #expect(try graph.becomes("state", "recording"))
+      let before = try graph.value("gainDB")
       // From where the gain is, so that the fader leads.
       for value in stride(from: 127, through: 28, by: -1) { try keys.control(7, value) }
       try keys.program(1)
       #expect(
-        waitUntil(seconds: 5) { graph.program.errorText.contains("MIDI program 2: recording ") },
+        graph.says("MIDI program 2: recording "),
         "\(graph.program.errorText)")
       let complaints = graph.program.errorText.split(separator: "\n").filter {
         $0.contains("MIDI controller 7")
       }
       #expect(
         complaints.count == 1 && complaints[0].contains("nothing may change until it ends"), "\(complaints)")
-      #expect(try value("gainDB", graph) == before && value("preset", graph) == "phone5")
+      #expect(try graph.value("gainDB") == before && graph.value("preset") == "phone5")
       try keys.control(30, 0)
-      #expect(try becomes("state", "stopped", graph))
+      #expect(try graph.becomes("state", "stopped"))
       for said in [
         /controller 30, record on: the take \S+\.wav begins/,
         // Told when the take is on disk; after 10 s, that it is not: others may write much.
@@ -112,7 +104,7 @@ extension OfflineTests {
       let last = try graph.status()["lastTake"]
       #expect(isWhole, "\(String(describing: last))")
       for value in stride(from: 127, through: 0, by: -1) { try keys.control(7, value) }
-      #expect(try becomes("gainDB", "-40", graph))
+      #expect(try graph.becomes("gainDB", "-40"))
     }
 
     /// Starts `midi learn`, and waits until messages are listened to.
@@ -148,7 +140,7 @@ extension OfflineTests {
         "\(text)")
       // The gain is 0 dB, which is at 97.7.
       for value in 90...127 { try keys.control(21, value) }
-      #expect(try becomes("gainDB", "6", graph))
+      #expect(try graph.becomes("gainDB", "6"))
       let second = try self.learner(["mute"], graph)
       try keys.control(21, 127)
       try keys.control(21, 0)
@@ -166,15 +158,15 @@ extension OfflineTests {
       for value in [up, up, down, up, down] { try keys.control(16, value) }
       let learned = try #require(learner.wait(seconds: 10))
       #expect(try learned.status == 0 && learned.json()["relative"] as? String == encoding, "\(learned)")
-      #expect(try value("gainDB", graph) == "0")
+      #expect(try graph.value("gainDB") == "0")
       for _ in 0..<3 { try keys.control(16, up) }
-      let louder = try becomes("gainDB", "3", graph)
+      let louder = try graph.becomes("gainDB", "3")
       try keys.control(16, down)
-      let softer = try becomes("gainDB", "2", graph)
+      let softer = try graph.becomes("gainDB", "2")
       #expect(louder && softer)
       Faults.report(
         "R53", done: "encoder, \(encoding), learned for gain: three clicks up, one down",
-        measured: "\(try value("gainDB", graph)) dB", limit: "2 dB", kept: louder && softer)
+        measured: "\(try graph.value("gainDB")) dB", limit: "2 dB", kept: louder && softer)
     }
 
     @Test("R53: pads are learned for takes and markers; a press acts once, its release does nothing")
@@ -194,20 +186,20 @@ extension OfflineTests {
         try keys.note(note, 0)
       }
       try press(38)
-      #expect(try becomes("muted", "1", graph))
+      #expect(try graph.becomes("muted", "1"))
       try press(38)
-      #expect(try becomes("muted", "0", graph))
+      #expect(try graph.becomes("muted", "0"))
       try press(36)
-      #expect(try becomes("state", "recording", graph))
+      #expect(try graph.becomes("state", "recording"))
       for _ in 0..<3 { try press(37) }
       let markers = { (try? graph.status()["take"] as? [String: Any])?["markers"] as? Int }
       #expect(waitUntil(seconds: 30) { markers() ?? 0 >= 3 })
       _ = waitUntil(seconds: 0.3) { markers() ?? 0 > 3 }
       let count = markers() ?? 0
-      let kept = try count == 3 && value("state", graph) == "recording"
+      let kept = try count == 3 && graph.value("state") == "recording"
       #expect(kept)
       try press(36)
-      #expect(try becomes("state", "stopped", graph))
+      #expect(try graph.becomes("state", "stopped"))
       Faults.report(
         "R53", done: "pads pressed and released: markers of three presses in a take that goes on",
         measured: "\(count)", limit: "3", kept: kept)
@@ -218,19 +210,17 @@ extension OfflineTests {
       let (graph, keys) = try graph()
       for value in stride(from: 127, through: 64, by: -1) { try keys.control(7, value) }
       // −40 + 40 · 64 / 127 = −19.84
-      #expect(try becomes("gainDB", "-19.8", graph))
+      #expect(try graph.becomes("gainDB", "-19.8"))
       #expect(try graph.pinna("set", "--gain", "-3").status == 0)
       for value in 65...110 { try keys.control(7, value) }
       #expect(
-        waitUntil(seconds: 5) {
-          graph.program.errorText.contains("MIDI controller 7 stands at gain -19.5 and waits")
-        },
+        graph.says("MIDI controller 7 stands at gain -19.5 and waits"),
         "\(graph.program.errorText)")
-      let isChanged = try waitUntil(seconds: 0.2) { try value("gainDB", graph) != "-3" }
+      let isChanged = try waitUntil(seconds: 0.2) { try graph.value("gainDB") != "-3" }
       #expect(!isChanged)
       // −3 dB is at 117.5.
       for value in 111...127 { try keys.control(7, value) }
-      #expect(try becomes("gainDB", "0", graph))
+      #expect(try graph.becomes("gainDB", "0"))
     }
 
     @Test(
@@ -262,7 +252,7 @@ extension OfflineTests {
       #expect(try becomes("gainDB", "-3"))
       try keys.note(36, 100)
       #expect(try becomes("muted", "1"))
-      #expect(try value("gainDB", graph) == "0" && value("muted", graph) == "0")
+      #expect(try graph.value("gainDB") == "0" && graph.value("muted") == "0")
 
       let unknown = try graph.pinna("midi", "learn", "gain", "--feed", "ben")
       #expect(unknown.status == 2 && unknown.error.contains("use one of: anna"), "\(unknown)")
@@ -278,7 +268,7 @@ extension OfflineTests {
       try #require(try graph.pinna("feed", "remove", "anna").status == 0)
       try keys.note(36, 100)
       #expect(graph.says("MIDI note 36, mute of anna: there is no feed"), "\(graph.program.errorText)")
-      #expect(try value("muted", graph) == "0")
+      #expect(try graph.value("muted") == "0")
     }
 
     @Test(
@@ -297,11 +287,9 @@ extension OfflineTests {
         try waitUntil(seconds: 60) { try found()?["look"] as? [Double] == look }
       }
       try keys.control(12, 64)
-      let isSaid = waitUntil(seconds: 5) {
-        graph.program.errorText.contains("MIDI controller 12, look-azimuth: stereo has no look; choose")
-      }
+      let isSaid = graph.says("MIDI controller 12, look-azimuth: stereo has no look; choose")
       #expect(isSaid, "\(graph.program.errorText)")
-      #expect(try value("polarPattern", graph) == "stereo")
+      #expect(try graph.value("polarPattern") == "stereo")
       try #require(try graph.pinna("set", "--pattern", "cardioid").status == 0)
       try #require(
         try graph.pinna("feed", "add", "anna", "--format", "mono", "--look", "30").status == 0)
@@ -316,9 +304,7 @@ extension OfflineTests {
       #expect(try graph.status()["look"] as? [Double] == [60, 10])
       try #require(try graph.pinna("record", "start").status == 0)
       try keys.control(13, 1)
-      let isRefused = waitUntil(seconds: 5) {
-        graph.program.errorText.contains("MIDI controller 13, look-elevation 15.0: recording ")
-      }
+      let isRefused = graph.says("MIDI controller 13, look-elevation 15.0: recording ")
       #expect(isRefused, "\(graph.program.errorText)")
       #expect(try graph.status()["look"] as? [Double] == [60, 10])
     }

@@ -276,9 +276,7 @@ extension OfflineTests {
       let graph = try OfflineGraph(preset: "phone5")
       let terminal = try PseudoTerminal()
       terminal.resize(width: 80, height: 24)
-      let program = try Program(
-        "/bin/sh", ["-c", "exec \"$0\" monitor <\"$1\" >\"$1\"", try PinnaHome.binary(), terminal.path],
-        environment: graph.home.environment.merging(["TERM": "xterm-256color", "LANG": "C.UTF-8"]) { $1 })
+      let program = try monitor(on: terminal, graph.home)
       // Frames of changing sizes fill the terminal's buffer.
       var (isLarge, fullFor) = (false, 0)
       let staysFull = waitUntil(seconds: 30, every: 100) {
@@ -304,9 +302,7 @@ extension OfflineTests {
       let graph = try OfflineGraph(preset: "phone5")
       let terminal = try PseudoTerminal()
       terminal.resize(width: 200, height: 60)
-      let program = try Program(
-        "/bin/sh", ["-c", "exec \"$0\" monitor <\"$1\" >\"$1\"", try PinnaHome.binary(), terminal.path],
-        environment: graph.home.environment.merging(["TERM": "xterm-256color", "LANG": "C.UTF-8"]) { $1 })
+      let program = try monitor(on: terminal, graph.home)
       defer { program.stop() }
       #expect(waitUntil(seconds: 10) { terminal.unread > 2000 })
       _ = waitUntil(seconds: 1) { terminal.isFull }

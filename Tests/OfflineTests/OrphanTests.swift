@@ -70,8 +70,7 @@ extension OfflineTests {
     )
     func reasons() throws {
       let graph = try OfflineGraph(preset: "phone5", speed: 1, inFreewheel: false, isPipeWire: true)
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 4800)
+      let path = try graph.startTake(frames: 4800)
       for (reason, frames) in [("graph", 4800), ("busy", 4800), ("period", 4800), ("fall", 100)] {
         try graph.command("skip", "\(frames)", reason)
         try graph.waitForTake(frames: graph.takeFrames() + 9600)
@@ -90,8 +89,7 @@ extension OfflineTests {
     )
     func freewheel() throws {
       let graph = try OfflineGraph(preset: "phone5", speed: 1, inFreewheel: false, isPipeWire: true)
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 4800)
+      let path = try graph.startTake(frames: 4800)
       for isOn in ["1", "0"] {
         try graph.command("freewheel", isOn)
         try graph.waitForTake(frames: graph.takeFrames() + 4800)
@@ -124,8 +122,7 @@ extension OfflineTests {
       #expect(text.contains("other programs removed Pinna from the graph 4 times"), "\(text)")
       let doctor = try graph.pinna("doctor").output
       #expect(doctor.contains("other programs removed it from PipeWire's graph 4 times"), "\(doctor)")
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 4800)
+      let path = try graph.startTake(frames: 4800)
       try graph.stopTake(path)
       #expect(try graph.pinna("stop").status == 0)
       #expect(graph.program.wait(seconds: 10)?.status == 0, "\(graph.program.errorText)")

@@ -32,8 +32,7 @@ extension OfflineTests {
         preset: "phone5", home: home,
         environment: try Preload.environment(Self.source, home: home))
       for isTaken in [false, true] {
-        let path = try graph.startTake()
-        try graph.waitForTake(frames: 4800)
+        let path = try graph.startTake(frames: 4800)
         if isTaken { try Data("mine".utf8).write(to: URL(filePath: path)) }
         let outcome = try graph.pinna("record", "stop")
         #expect(outcome.status == (isTaken ? 7 : 0), "\(outcome)")

@@ -70,7 +70,7 @@ extension OfflineTests {
       // The preset asks for it: a program that was quit is connected again when it returns.
       try graph.server.remove("others:in_1")
       try #require(
-        waitUntil(seconds: 5) { graph.program.errorText.contains("has lost others:in_1") },
+        graph.says("has lost others:in_1"),
         "\(graph.program.errorText)")
       try graph.server.add(input: "others:in_1")
       #expect(try isConnected())

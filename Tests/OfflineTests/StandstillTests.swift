@@ -63,8 +63,7 @@ extension OfflineTests {
         let outcome = try graph.home.pinna(words)
         #expect(outcome.status == 0, "\(words): \(outcome)")
       }
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 4800)
+      let path = try graph.startTake(frames: 4800)
       let stop = try graph.pinna("record", "stop")
       #expect(stop.status == 0 && FileManager.default.fileExists(atPath: path), "\(stop)")
       #expect(try graph.pinna("preset", "use", "pair").status == 0)

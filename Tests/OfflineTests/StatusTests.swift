@@ -185,7 +185,7 @@ extension OfflineTests {
       graph.program.signal(SIGHUP)
       #expect(try waitUntil(seconds: 3) { try graph.status()["gainDB"] as? Double == -9 })
       #expect(
-        waitUntil(seconds: 3) { graph.program.errorText.contains("pinna: preset field was reloaded\n") })
+        graph.says("pinna: preset field was reloaded\n", seconds: 3))
       try home.folder.write(preset("loud"), to: file)
       graph.program.signal(SIGHUP)
       try #require(

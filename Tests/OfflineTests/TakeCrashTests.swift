@@ -34,8 +34,7 @@ extension OfflineTests {
       // As slow as sound: the writer flushes by the time that passes.
       let graph = try OfflineGraph(preset: "phone5", period: 1024, captures: 5, speed: 1)
       try graph.play(noise(48_000))
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 177_600)
+      let path = try graph.startTake(frames: 177_600)
       let before = try takenFrames(graph)
       graph.program.signal(SIGKILL)
       #expect(graph.program.wait(seconds: 5)?.status == -SIGKILL)
@@ -92,8 +91,7 @@ extension OfflineTests {
       let mounted = try run("mount", "-o", "loop", image, disk)
       try #require(mounted.status == 0, "\(mounted)")
       defer { _ = try? run("umount", disk) }
-      let path = try graph.startTake("--dir", disk)
-      try graph.waitForTake(frames: 120_000)
+      let path = try graph.startTake("--dir", disk, frames: 120_000)
       var copies: [(path: String, frames: Int)] = []
       for n in 0..<20 {
         let copy = folder + "/cut-\(n).img"

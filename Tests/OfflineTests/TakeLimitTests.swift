@@ -136,8 +136,7 @@ extension OfflineTests {
     @Test("R44: a take continues and is finished at the memory limit")
     func memoryDuring() throws {
       let graph = try OfflineGraph(preset: "phone5", period: 1024)
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 96_000)
+      let path = try graph.startTake(frames: 96_000)
       try limit(graph, "as", to: "\(try memory(graph, "VmSize"))")
       try graph.wait(frames: 192_000)
       try #require(graph.program.isRunning, "\(graph.program.wait(seconds: 1)!)")

@@ -38,8 +38,7 @@ extension OfflineTests {
       }
       #expect(notes.count == 1 && notes[0].contains("cannot be locked (No locks available)"), "\(notes)")
 
-      let path = try graph.startTake()
-      try graph.waitForTake(frames: 48_000)
+      let path = try graph.startTake(frames: 48_000)
       graph.program.signal(SIGKILL)
       #expect(graph.program.wait(seconds: 5)?.status == -SIGKILL)
       let refused = try Program.run(

@@ -96,8 +96,7 @@ extension OfflineTests {
       try #require(try isFound(graph))
       /// Records, and returns the looks that the beam had.
       func take() throws -> (path: String, sidecar: Sidecar, looks: [Double]) {
-        let path = try graph.startTake()
-        try graph.waitForTake(frames: 72_000)
+        let path = try graph.startTake(frames: 72_000)
         let sidecar = try graph.stopTake(path)
         return (path, sidecar, try sidecar.turns(of: "main").compactMap { $0.look?.azimuth })
       }
@@ -131,8 +130,7 @@ extension OfflineTests {
       try #require(try isFound(graph))
       // Who was looked for only in a part of the pre-roll is told only in that.
       try graph.wait(frames: 192_000)
-      let path = try graph.startTake("--raw")
-      try graph.waitForTake(frames: 480_000)
+      let path = try graph.startTake("--raw", frames: 480_000)
       let sidecar = try graph.stopTake(path)
       #expect(sidecar.preRollFrames > 0 && sidecar.talkers != nil)
       func file() throws -> String {

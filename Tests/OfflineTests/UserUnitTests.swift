@@ -12,43 +12,15 @@ extension OfflineTests {
     func jack() throws {
       let home = try PinnaHome()
       let server = try OfflineServer(home: home, isRunning: false)
-      let name = "unit-\(getpid())"
-      let environment = home.environment.merging(server.environment) { $1 }.merging([
-        "PINNA_OPTIONS": "--no-connect --name \(name)", "JACK_DEFAULT_SERVER": server.name,
-      ]) { $1 }
-      let script = try "exec " + UserUnit.command(of: "pinna.service")
-      func start() throws -> Program {
-        try Program("/bin/sh", ["-c", script, try PinnaHome.binary()], environment: environment)
-      }
-      func status() throws -> [String: Any]? {
-        let outcome = try home.pinna("status", "--name", name, "--json")
-        return outcome.status == 0 ? try outcome.json() : nil
-      }
-      func runs() throws -> Bool { try status()?["server"] as? String == "running" }
-
-      var program = try start()
+      let unit = try UserUnit(
+        "pinna.service", home: home,
+        environment: server.environment.merging(["JACK_DEFAULT_SERVER": server.name]) { $1 })
+      let program = try unit.start()
       // It waits.
-      try #require(try waitUntil(seconds: 30) { try status() != nil }, "\(program.errorText)")
-      #expect(try !runs())
+      try #require(try waitUntil(seconds: 30) { try unit.status() != nil }, "\(program.errorText)")
+      #expect(try !unit.runs())
       server.start()
-      try #require(try waitUntil(seconds: 30) { try runs() }, "\(program.errorText)")
-      #expect(try status()?["polarPattern"] as? String == "stereo")
-      let file = home.folder.path + "/state/pinna/\(name).json"
-      for (pattern, end) in [("cardioid", SIGTERM), ("omnidirectional", SIGKILL)] {
-        #expect(
-          try home.pinna("set", "--name", name, "--data-source", "front", "--pattern", pattern).status == 0)
-        try #require(
-          waitUntil(seconds: 5) {
-            (try? String(contentsOfFile: file, encoding: .utf8).contains(pattern)) ?? false
-          })
-        program.signal(end)
-        let outcome = try #require(program.wait(seconds: 20))
-        #expect(outcome.status == (end == SIGTERM ? 0 : -SIGKILL), "\(outcome)")
-        program = try start()
-        try #require(try waitUntil(seconds: 30) { try runs() }, "\(program.errorText)")
-        #expect(try status()?["polarPattern"] as? String == pattern)
-      }
-      program.stop()
+      try unit.expectLastSetting(program)
     }
   }
 }

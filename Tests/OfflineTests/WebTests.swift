@@ -123,9 +123,7 @@ extension OfflineTests {
       let pid = try #require(try graph.webProcess()).pid
       kill(pid, SIGKILL)
       #expect(
-        waitUntil(seconds: 5) {
-          graph.program.errorText.contains("the web page's process has ended; to have it back, run")
-        },
+        graph.says("the web page's process has ended; to have it back, run"),
         "\(graph.program.errorText)")
       // A process that nobody has waited for would still be there.
       #expect(waitUntil(seconds: 2) { !FileManager.default.fileExists(atPath: "/proc/\(pid)") })

@@ -133,8 +133,7 @@ import Testing
   }
 
   private static func noise(_ channels: Int) -> [[Float]] {
-    var noise = SeededNoise(seed: 39)
-    return (0..<channels).map { _ in noise.samples(1000, amplitude: 0.3) }
+    return SeededNoise.channels(channels, 1000, amplitude: 0.3, seed: 39)
   }
 
   @Test(
@@ -326,18 +325,7 @@ import Testing
 
   @Test("a render that is interrupted leaves no file of its name", arguments: ["b.caf", "b.amb"])
   func interrupted(name: String) throws {
-    let (pipe, part) = (home.path + "/pipe", home.path + "/\(name).part")
-    try #require(mkfifo(pipe, 0o600) == 0)
-    let program = try home.startShell("exec $PINNA render --preset pair --format ambix - \(name) <pipe")
-    let writer = open(pipe, O_WRONLY)
-    defer { close(writer) }
-    let sound = StatedSound(.wav, .open).bytes([Int16](repeating: 100, count: 40_000), channels: 2)
-    try #require(sound.withUnsafeBytes { Glibc.write(writer, $0.baseAddress!, 40_000) } == 40_000)
-    try #require(try waitUntil(seconds: 60) { access(part, F_OK) == 0 })
-    program.signal(SIGTERM)
-    let outcome = try #require(program.wait(seconds: 10))
-    #expect(outcome.status == 1 && outcome.error.contains("nothing was written"), "\(outcome)")
-    #expect(!home.contents(".").contains { $0.hasPrefix("b.") })
+    try home.interrupt("exec $PINNA render --preset pair --format ambix - \(name)", writing: name)
     // What a kill leaves is replaced.
     try home.home.folder.write(name.hasSuffix("caf") ? "caff" : "RIFF", to: "\(name).part")
     try AudioClip(sampleRate: 48000, channels: Array(Self.noise(2))).write(wav: home.path + "/in.wav")

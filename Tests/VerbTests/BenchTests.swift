@@ -6,17 +6,6 @@ import TestSupport
 import Testing
 
 @Suite("pinna bench, and the benchmarks of make bench") struct BenchTests {
-  /// Runs `pinna-benchmarks`.
-  func measure(_ words: String..., home: PinnaHome? = nil, seconds: Double = 120) throws -> Program.Outcome {
-    try measure(words, home: home, seconds: seconds)
-  }
-
-  func measure(_ words: [String], home: PinnaHome? = nil, seconds: Double = 120) throws -> Program.Outcome {
-    try Program.run(
-      try PinnaHome.built("pinna-benchmarks"), words, environment: try (home ?? PinnaHome()).environment,
-      seconds: seconds)
-  }
-
   /// Whether standard output is empty and standard error is one sentence.
   func isRefusal(_ outcome: Program.Outcome) -> Bool {
     outcome.output.isEmpty && outcome.error.hasPrefix("pinna-benchmarks: ")
@@ -82,15 +71,9 @@ import Testing
     #expect(outcome.status == 2 && outcome.isOneSentence, "\(outcome)")
   }
 
-  /// The order statistics of a time in the JSON, lowest first.
-  func ordered(_ times: Any?) throws -> [Double] {
-    let times = try #require(times as? [String: Double])
-    return try ["min", "p50", "p99", "p999", "max"].map { try #require(times[$0]) }
-  }
-
   @Test("periods prints one object per configuration, with all documented fields and the times in order")
   func fields() throws {
-    let outcome = try measure(
+    let outcome = try Benchmarks.measure(
       "periods", "--microphones", "3", "--taps", "100", "--period", "48", "--periods", "400", "--isa",
       "baseline", "--json")
     #expect(outcome.status == 0, "\(outcome)")
@@ -101,7 +84,7 @@ import Testing
     #expect(one["isa"] as? String == "baseline")
     #expect(one["period"] as? Int == 48 && one["deadlineMicroseconds"] as? Double == 1000)
     for times in ["microsecondsPerPeriod", "crossfadeMicroseconds"] {
-      let times = try ordered(one[times])
+      let times = try Benchmarks.ordered(one[times])
       #expect(times == times.sorted() && times[0] > 0, "\(times)")
     }
   }
@@ -110,7 +93,7 @@ import Testing
     "periods measures every available instruction set, steady and crossfading, unless one is requested")
   func everySet() throws {
     FasterKernels.register()
-    let outcome = try measure("periods", "--microphones", "2", "--taps", "64", "--periods", "100")
+    let outcome = try Benchmarks.measure("periods", "--microphones", "2", "--taps", "64", "--periods", "100")
     let sets = InstructionSet.available.map(\.rawValue)
     let lines = outcome.output.split(separator: "\n")
     #expect(
@@ -123,16 +106,16 @@ import Testing
   func comparison() throws {
     let home = try PinnaHome()
     let words = ["periods", "--microphones", "2", "--taps", "64", "--periods", "400", "--isa", "baseline"]
-    let run = try measure(words + ["--json"])
+    let run = try Benchmarks.measure(words + ["--json"])
     let machine = try #require(try run.json()["machine"] as? [String: Any])
     #expect((machine["processor"] as? String)?.isEmpty == false)
     // The same times, ten times as long.
-    let times = try ordered(
+    let times = try Benchmarks.ordered(
       (try run.json()["configurations"] as? [[String: Any]])?.first?["microsecondsPerPeriod"])
     let slow = run.output.replacing("\"min\":\(times[0])", with: "\"min\":\(10 * times[0])")
     try #require(slow != run.output)
     let path = try home.folder.write(slow, to: "slow.json")
-    let outcome = try measure(words + ["--compare", path])
+    let outcome = try Benchmarks.measure(words + ["--compare", path])
     let ratio = try #require(outcome.output.firstMatch(of: /(?m)^([0-9.]+) times as fast as/)?.1)
     // Two runs of one machine differ by less than that.
     #expect((3...30).contains(try #require(Double(ratio))), "\(outcome)")
@@ -140,7 +123,7 @@ import Testing
       ("{}", "has no times"), (run.output.replacing("\"taps\":64", with: "\"taps\":65"), "in common"),
     ] {
       let file = try home.folder.write(text, to: "other.json")
-      let refusal = try measure(words + ["--compare", file])
+      let refusal = try Benchmarks.measure(words + ["--compare", file])
       #expect(refusal.status == 1 && isRefusal(refusal) && refusal.error.contains(hint), "\(refusal)")
     }
   }
@@ -149,7 +132,7 @@ import Testing
     "layouts measures each layout beside the model's time, and names the chosen and the fastest one"
   )
   func layouts() throws {
-    let outcome = try measure(
+    let outcome = try Benchmarks.measure(
       "layouts", "--l2", "256K", "--microphones", "2", "--taps", "600", "--period", "16")
     let rows = outcome.output.split(separator: "\n").filter { $0.hasPrefix("          2   600      16") }
     #expect(rows.count > 2 && rows.count { $0.contains("chosen") } == 1, "\(outcome)")
@@ -161,7 +144,7 @@ import Testing
     "period-changes times the callbacks after a change of period, of which none is silent after a prompt one, three after a late one"
   )
   func adoption() throws {
-    let outcome = try measure(
+    let outcome = try Benchmarks.measure(
       "period-changes", "--microphones", "4", "--taps", "700", "--period", "16", "--isa", "baseline",
       "--json")
     let one = try #require((try outcome.json()["configurations"] as? [[String: Any]])?.first)
@@ -185,7 +168,7 @@ import Testing
       ["periods", "--compare", "x", "--json"], ["period"],
     ])
   func combinations(words: [String]) throws {
-    let outcome = try measure(words)
+    let outcome = try Benchmarks.measure(words)
     #expect(outcome.status == 2 && isRefusal(outcome), "\(outcome)")
   }
 }

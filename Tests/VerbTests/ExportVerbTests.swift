@@ -281,8 +281,7 @@ import Testing
     #expect(lines.contains { $0.hasPrefix("/convolver/new 4 8 ") })
     #expect(lines.contains("# A period below 64 frames delays by 128 frames less the period."))
 
-    var random = SeededNoise(seed: 39)
-    let microphones = (0..<4).map { _ in random.samples(3000, amplitude: 0.25) }
+    let microphones = SeededNoise.channels(4, 3000, amplitude: 0.25, seed: 39)
     try AudioClip(sampleRate: 48000, channels: microphones).write(wav: home.path + "/in.wav")
     let rendered = try home.pinna(
       "render", "--preset", "table", "--feeds", preset, "--into", home.path + "/rendered",

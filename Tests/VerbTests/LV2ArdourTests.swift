@@ -79,8 +79,7 @@ import Testing
     "exports of a track with automated orientation equal pinna render --automation, bit for bit", .long,
     .enabled(if: hasArdour, "ardour is not installed"), arguments: [256, 1024])
   func automation(block: Int) throws {
-    var random = SeededNoise(seed: 44)
-    let microphones = (0..<5).map { _ in random.samples(Self.frames, amplitude: 0.2) }
+    let microphones = SeededNoise.channels(5, Self.frames, amplitude: 0.2, seed: 44)
     let exported = try export(microphones, block: block)
     let rendered = try render(microphones, block: block)
     try #require(exported.map(\.count) == [Self.frames, Self.frames])

@@ -10,13 +10,7 @@ import Testing
   /// What a file is rendered to.
   let expected: [[Float]]
 
-  private static let frames = 20_000
-  private static let noise: [[Float]] = {
-    var noise = SeededNoise(seed: 39)
-    // Values that 16 bits hold exactly.
-    return (0..<2).map { _ in noise.samples(frames, amplitude: 0.2).map { ($0 * 32768).rounded() / 32768 } }
-  }()
-  private static let samples = (0..<frames).flatMap { n in noise.map { Int16($0[n] * 32768) } }
+  private static let (frames, noise, samples) = (VerbHome.frames, VerbHome.noise, VerbHome.samples)
 
   init() throws {
     home = try VerbHome()
@@ -164,22 +158,11 @@ import Testing
 
   @Test("a signal while nothing comes leaves no file, and a pipe without a reader does not hold it up")
   func signals() throws {
-    let (pipe, part) = (home.path + "/pipe", home.path + "/out.wav.part")
-    try #require(mkfifo(pipe, 0o600) == 0)
-    let program = try home.startShell("exec $PINNA render --force --preset pair - out.wav <pipe")
-    let writer = open(pipe, O_WRONLY)
-    defer { close(writer) }
-    let sound = StatedSound(.wav, .open).bytes(Self.samples, channels: 2)
-    try #require(sound.withUnsafeBytes { write(writer, $0.baseAddress!, 40_000) } == 40_000)
-    try #require(try waitUntil(seconds: 30) { access(part, F_OK) == 0 })
-    program.signal(SIGTERM)
-    let outcome = try #require(program.wait(seconds: 10))
-    #expect(outcome.status == 1 && outcome.error.contains("nothing was written"), "\(outcome)")
-    #expect(!home.contents(".").contains { $0.hasPrefix("out.wav") })
+    try home.interrupt("exec $PINNA render --force --preset pair - out.wav", writing: "out.wav")
 
     // Longer than a pipe holds.
     let blocked = try home.startShell("exec $PINNA render --force --preset pair in.wav - >pipe")
-    let reader = open(pipe, O_RDONLY)
+    let reader = open(home.path + "/pipe", O_RDONLY)
     defer { close(reader) }
     usleep(500_000)
     blocked.signal(SIGINT)
@@ -191,10 +174,7 @@ import Testing
 
   @Test("R49: render takes at most 200 MB for a pipe, also past 4 GB, where lengths wrap")
   func memory() throws {
-    let bytes = Int(Faults.number("PINNA_FAULT_BYTES", quick: 24e6, heavy: 4.4e9)) / 4 * 4
-    let sound = StatedSound(.wav, .bytes(bytes & 0xFFFF_FFFF))
-    let input = try home.home.folder.write(Data(sound.header(sound: bytes, channels: 2)), to: "long.wav")
-    truncate(input, off_t(44 + bytes))
+    let bytes = try home.longFile().bytes
     let program = try home.startShell(
       "exec $PINNA render --force --preset pair --json - - <long.wav >/dev/null")
     var peak = 0

@@ -13,8 +13,7 @@ import Testing
   }
 
   private static func sound(_ seed: UInt64, frames: Int = 6000) -> [[Float]] {
-    var noise = SeededNoise(seed: seed)
-    return (0..<2).map { _ in noise.samples(frames, amplitude: 0.25) }
+    return SeededNoise.channels(2, frames, amplitude: 0.25, seed: seed)
   }
 
   /// The lines of standard output, which are JSON documents, by the path of the take below the home.

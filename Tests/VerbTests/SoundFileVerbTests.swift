@@ -22,12 +22,7 @@ import Testing
 
     """
 
-  private static let frames = 20_000
-  private static let noise: [[Float]] = {
-    var noise = SeededNoise(seed: 47)
-    // Values that 16 bits hold exactly.
-    return (0..<2).map { _ in noise.samples(frames, amplitude: 0.2).map { ($0 * 32768).rounded() / 32768 } }
-  }()
+  private static let (frames, noise) = (VerbHome.frames, VerbHome.noise)
 
   private func write(_ channels: [[Float]], to name: String) throws -> String {
     let path = home.path + "/" + name
@@ -36,8 +31,7 @@ import Testing
   }
 
   private func write(_ sound: StatedSound, to name: String) throws -> String {
-    let samples = (0..<Self.frames).flatMap { n in Self.noise.map { Int16($0[n] * 32768) } }
-    return try home.home.folder.write(Data(sound.bytes(samples, channels: 2)), to: name)
+    try home.home.folder.write(Data(sound.bytes(VerbHome.samples, channels: 2)), to: name)
   }
 
   // MARK: B-format
@@ -373,9 +367,7 @@ import Testing
 
   /// The most memory that a program has had in kB, shortly before it ends.
   private func peak(_ words: String...) throws -> (kilobytes: Int, outcome: Program.Outcome) {
-    let program = try Program(
-      try PinnaHome.binary(), words,
-      environment: home.home.environment.merging(["XDG_CACHE_HOME": home.cacheFolder]) { $1 })
+    let program = try Program(try PinnaHome.binary(), words, environment: home.environment)
     var peak = 0
     while program.isRunning {
       peak = max(peak, (try? program.mostMemory()) ?? 0)
@@ -386,11 +378,7 @@ import Testing
 
   @Test("R49: render and the check of an array take no more memory for a longer file")
   func memory() throws {
-    // Two channels of 16 bits. A sparse file: silence takes no space on the disk.
-    let bytes = Int(Faults.number("PINNA_FAULT_BYTES", quick: 24e6, heavy: 4.4e9)) / 4 * 4
-    let sound = StatedSound(.wav, .bytes(bytes & 0xFFFF_FFFF))
-    let input = try home.home.folder.write(Data(sound.header(sound: bytes, channels: 2)), to: "long.wav")
-    truncate(input, off_t(44 + bytes))
+    let (input, bytes) = try home.longFile()
     let (short, output) = (try write(Self.noise, to: "in.wav"), home.path + "/out.wav")
     // The first one designs the filters.
     #expect(try home.pinna("render", "--force", "--preset", "pair", short, output).status == 0)

@@ -12,8 +12,7 @@ import Testing
 
   init() throws {
     home = try VerbHome()
-    var noise = SeededNoise(seed: 6)
-    let whole = (0..<2).map { _ in noise.samples(6000, amplitude: 0.2) }
+    let whole = SeededNoise.channels(2, 6000, amplitude: 0.2, seed: 6)
     try home.writeTake("split", whole, [2000, 4000])
     var start = 0
     for (name, frames) in [("split", 2000), ("split_2", 4000)] {

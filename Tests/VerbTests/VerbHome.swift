@@ -3,6 +3,7 @@ import Foundation
 import LiveSupport
 import Presets
 import TestSupport
+import Testing
 
 /// A home with its own cache and a user's device whose filters are designed at once.
 struct VerbHome {
@@ -52,19 +53,50 @@ struct VerbHome {
   func startShell(_ line: String) throws -> Program {
     try Program(
       "/bin/bash", ["-c", "cd \(path) && \(line)"],
-      environment: home.environment.merging(["XDG_CACHE_HOME": cacheFolder, "PINNA": PinnaHome.binary()]) {
-        $1
-      })
+      environment: environment.merging(["PINNA": PinnaHome.binary()]) { $1 })
+  }
+
+  /// Starts a line of bash that renders a pipe, whose sound does not end, into a file, and interrupts it while it writes.
+  func interrupt(_ line: String, writing file: String) throws {
+    let pipe = path + "/pipe"
+    try #require(mkfifo(pipe, 0o600) == 0)
+    let program = try startShell(line + " <pipe")
+    let writer = open(pipe, O_WRONLY)
+    defer { close(writer) }
+    let sound = StatedSound(.wav, .open).bytes([Int16](repeating: 100, count: 40_000), channels: 2)
+    try #require(sound.withUnsafeBytes { write(writer, $0.baseAddress!, 40_000) } == 40_000)
+    try #require(waitUntil(seconds: 60) { access("\(path)/\(file).part", F_OK) == 0 })
+    program.signal(SIGTERM)
+    let outcome = try #require(program.wait(seconds: 10))
+    #expect(outcome.status == 1 && outcome.error.contains("nothing was written"), "\(outcome)")
+    let stem = file.prefix { $0 != "." } + "."
+    #expect(!contents(".").contains { $0.hasPrefix(stem) })
+  }
+
+  /// The environment of `pinna`.
+  var environment: [String: String] { home.environment.merging(["XDG_CACHE_HOME": cacheFolder]) { $1 } }
+
+  static let frames = 20_000
+  /// Noise of two microphones, of values that 16 bits hold exactly.
+  static let noise = SeededNoise.channels(2, frames, amplitude: 0.2, seed: 39).map {
+    $0.map { ($0 * 32768).rounded() / 32768 }
+  }
+  /// The same interleaved.
+  static let samples = (0..<frames).flatMap { n in noise.map { Int16($0[n] * 32768) } }
+
+  /// A WAV file of two channels, silent, and as long as the tests of faults ask for. It is sparse: it takes no space on the disk.
+  func longFile() throws -> (path: String, bytes: Int) {
+    let bytes = Int(Faults.number("PINNA_FAULT_BYTES", quick: 24e6, heavy: 4.4e9)) / 4 * 4
+    let sound = StatedSound(.wav, .bytes(bytes & 0xFFFF_FFFF))
+    let file = try home.folder.write(Data(sound.header(sound: bytes, channels: 2)), to: "long.wav")
+    truncate(file, off_t(44 + bytes))
+    return (file, bytes)
   }
 
   private func run(_ program: String, _ words: [String], _ environment: [String: String]) throws
     -> Program.Outcome
   {
-    try Program.run(
-      program, words,
-      environment: home.environment.merging(["XDG_CACHE_HOME": cacheFolder]) { $1 }.merging(environment) {
-        $1
-      })
+    try Program.run(program, words, environment: self.environment.merging(environment) { $1 })
   }
 
   /// The names in a folder of the home; empty if it does not exist.

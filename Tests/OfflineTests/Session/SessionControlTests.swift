@@ -81,7 +81,7 @@ extension OfflineTests {
       try first.setActive(false)
       #expect(
         try waitUntil(seconds: 2) { try graph.status()["inputOrientation"] as? String == "landscapeLeft" })
-      #expect(waitUntil(seconds: 2) { graph.program.errorText.contains("a deferred change cannot") })
+      #expect(graph.says("a deferred change cannot", seconds: 2))
       #expect(try graph.status()["polarPattern"] as? String == "omnidirectional")
     }
 
@@ -94,7 +94,7 @@ extension OfflineTests {
       try #require(before != "landscapeLeft")
       graph.program.signal(SIGHUP)
       try #require(
-        waitUntil(seconds: 5) { graph.program.errorText.contains("phone5 is not reloaded yet") })
+        graph.says("phone5 is not reloaded yet"))
       #expect(session.inputOrientation == .landscapeLeft)
       try session.setActive(false)
       #expect(try waitUntil(seconds: 2) { try graph.status()["inputOrientation"] as? String == before })

@@ -3,80 +3,39 @@ import Foundation
 import Messages
 
 /// The server's side of the NSM protocol: a session manager of one client, on a UDP socket of its own.
-public final class NSMPeer {
-  private let descriptor: Int32
-  public let port: UInt16
-  /// The address of the client, from its announcement.
-  private var client = sockaddr_in()
+public final class NSMPeer: UDPSender {
+  public var port: UInt16 { ownPort }
   /// Everything that has come from the client so far.
   public private(set) var messages: [OSCMessage] = []
 
   /// - Parameters:
   ///   - host: the address to listen at; by default all addresses, as session managers do.
   ///   - port: 0 for any free one.
-  public init(host: String = "0.0.0.0", port: UInt16 = 0) {
-    descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    inet_pton(AF_INET, host, &address.sin_addr)
-    address.sin_port = port.bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    withUnsafeMutablePointer(to: &address) { [descriptor] in
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        _ = bind(descriptor, $0, length)
-        _ = getsockname(descriptor, $0, &length)
-      }
-    }
-    self.port = UInt16(bigEndian: address.sin_port)
-  }
-
-  deinit { close(descriptor) }
+  public init(host: String = "0.0.0.0", port: UInt16 = 0) { super.init(host: host, ownPort: port) }
 
   /// The value of NSM_URL.
   public func url(host: String = "127.0.0.1") -> String { "osc.udp://\(host):\(port)/" }
 
-  /// The port of the client's socket.
-  public var clientPort: UInt16 { UInt16(bigEndian: client.sin_port) }
+  /// The port of the client's socket, from its announcement.
+  public var clientPort: UInt16 { UInt16(bigEndian: other.sin_port) }
+
+  /// The next message; nil if none arrives in time.
+  public override func message(seconds: Double) -> OSCMessage? {
+    guard let (packet, sender) = received(seconds: seconds), let message = OSCMessage(packet: packet) else {
+      return nil
+    }
+    if message.path == "/nsm/server/announce" { other = sender }
+    messages.append(message)
+    return message
+  }
 
   /// The next message that `isWanted` accepts, skipping others; nil if none arrives in time.
-  public func message(seconds: Double = 10, where isWanted: (OSCMessage) -> Bool = { _ in true })
-    -> OSCMessage?
-  {
-    let end = ContinuousClock.now + .seconds(seconds)
-    repeat {
-      let left = max(0, (end - .now) / .milliseconds(1))
-      var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      guard Glibc.poll(&poll, 1, Int32(left)) > 0 else { return nil }
-      var buffer = [UInt8](repeating: 0, count: 70_000)
-      var sender = sockaddr_in()
-      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-      let count = withUnsafeMutablePointer(to: &sender) { [descriptor] pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          recvfrom(descriptor, &buffer, buffer.count, 0, $0, &length)
-        }
-      }
-      guard count >= 0, let message = OSCMessage(packet: buffer.prefix(count)) else { continue }
-      if message.path == "/nsm/server/announce" { client = sender }
-      messages.append(message)
-      if isWanted(message) { return message }
-    } while .now < end
-    return nil
+  public func message(where isWanted: (OSCMessage) -> Bool = { _ in true }) -> OSCMessage? {
+    message(seconds: 10, where: isWanted)
   }
 
   /// Sends to the client of `other` from now on, as somebody who knows its port can.
-  public func imitate(_ other: NSMPeer) { client = other.client }
-
-  public func send(_ packet: [UInt8]) {
-    _ = withUnsafePointer(to: client) { [descriptor] in
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        sendto(descriptor, packet, packet.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-  }
-
-  public func send(_ path: String, _ arguments: OSCMessage.Argument...) {
-    send(OSCMessage(path, arguments).packet)
-  }
+  public func imitate(_ other: NSMPeer) { self.other = other.other }
 
   // MARK: The protocol
 

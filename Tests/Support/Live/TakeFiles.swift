@@ -15,16 +15,21 @@ public enum TakeFiles {
 
   /// Counts the frames of a take's first microphone that are neither in place by the frame clock nor in a gap. Counts all
   /// frames if the first one is silent or the sidecar has another length.
-  public static func misplacedFrames(_ path: String) throws -> Int {
+  /// - Parameter afterSilence: whether the clock may begin later, or not at all.
+  public static func misplacedFrames(_ path: String, afterSilence: Bool = false) throws -> Int {
     let document = try sidecar(path)
     let raw = try microphones(path).channels[0]
-    guard raw.count == document.frames, let first = raw.first.flatMap(FrameClock.time) else {
-      return raw.count
+    var start = 0
+    if afterSilence {
+      guard let heard = raw.firstIndex(where: { FrameClock.time($0) != nil }) else { return 0 }
+      start = heard
     }
+    guard raw.count == document.frames, let time = FrameClock.time(raw[start]) else { return raw.count }
+    let first = time - start
     var isGap = [Bool](repeating: false, count: raw.count)
     for gap in document.gaps { for n in gap.frame..<gap.frame + gap.frames { isGap[n] = true } }
     return raw.indices.count { n in
-      FrameClock.time(raw[n]) != (isGap[n] ? nil : (first + n) & 0x7F_FFFF)
+      FrameClock.time(raw[n]) != (isGap[n] || n < start ? nil : (first + n) & 0x7F_FFFF)
     }
   }
 

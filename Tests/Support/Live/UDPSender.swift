@@ -4,21 +4,32 @@ import Messages
 import Settings
 
 /// A UDP socket that sends packets to a running Pinna and hears what comes back.
-public final class UDPSender {
+public class UDPSender {
   private let descriptor: Int32
-  private var port: UInt16
+  /// The other end: Pinna.
+  var other = sockaddr_in()
   /// The port that it sends from and hears on.
   public let ownPort: UInt16
 
   /// - Parameter port: Pinna's, on 127.0.0.1.
-  public init(port: UInt16) {
-    self.port = port
+  public convenience init(port: UInt16) {
+    self.init(host: "127.0.0.1")
+    other.sin_family = sa_family_t(AF_INET)
+    other.sin_port = port.bigEndian
+    inet_pton(AF_INET, "127.0.0.1", &other.sin_addr)
+  }
+
+  /// - Parameters:
+  ///   - host: the address to listen at.
+  ///   - ownPort: 0 for any free one.
+  init(host: String, ownPort: UInt16 = 0) {
     descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_port = ownPort.bigEndian
+    inet_pton(AF_INET, host, &address.sin_addr)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    ownPort = withUnsafeMutablePointer(to: &address) { [descriptor] in
+    self.ownPort = withUnsafeMutablePointer(to: &address) { [descriptor] in
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         bind(descriptor, $0, length)
         getsockname(descriptor, $0, &length)
@@ -30,11 +41,7 @@ public final class UDPSender {
   deinit { close(descriptor) }
 
   public func send(_ packet: [UInt8]) {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    _ = withUnsafePointer(to: &address) {
+    _ = withUnsafePointer(to: other) { [descriptor] in
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         sendto(descriptor, packet, packet.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
@@ -45,14 +52,23 @@ public final class UDPSender {
     send(OSCMessage(path, arguments).packet)
   }
 
-  /// The next packet; nil if none arrives in time.
-  public func packet(seconds: Double) -> [UInt8]? {
+  /// The next packet, and who sent it; nil if none arrives in time.
+  func received(seconds: Double) -> (packet: [UInt8], sender: sockaddr_in)? {
     var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard Glibc.poll(&poll, 1, Int32(seconds * 1000)) > 0 else { return nil }
     var buffer = [UInt8](repeating: 0, count: 70_000)
-    let count = recv(descriptor, &buffer, buffer.count, 0)
-    return count >= 0 ? Array(buffer.prefix(count)) : nil
+    var sender = sockaddr_in()
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let count = withUnsafeMutablePointer(to: &sender) { [descriptor] in
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        recvfrom(descriptor, &buffer, buffer.count, 0, $0, &length)
+      }
+    }
+    return count >= 0 ? (Array(buffer.prefix(count)), sender) : nil
   }
+
+  /// The next packet; nil if none arrives in time.
+  public func packet(seconds: Double) -> [UInt8]? { received(seconds: seconds)?.packet }
 
   /// The next message; nil if none arrives in time.
   public func message(seconds: Double) -> OSCMessage? {
