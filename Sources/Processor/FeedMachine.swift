@@ -25,6 +25,8 @@ package struct Fade {
   var request: Request?
   /// What was asked for with the request.
   var changes: [Change] = []
+  /// Whether it plays in place of what was wanted before it, which it therefore contains.
+  var standsIn = false
 }
 
 /// One feed, `main` or another: what is in force, and what is under way. A step of one feed never waits for another. Only
@@ -125,9 +127,9 @@ package struct FeedMachine {
   /// its answer is for both.
   mutating func dropped(_ fade: Fade, _ ticket: Ticket) -> Request? {
     guard let request = fade.request else { return nil }
-    guard let newest, newest > ticket, fades[newest]?.setting?.contains(fade.changes) == true else {
-      return request
-    }
+    guard let newest, newest > ticket, let newer = fades[newest],
+      newer.standsIn || newer.setting?.contains(fade.changes) == true
+    else { return request }
     fades[newest]?.changes += fade.changes
     let other = fades[newest]?.request
     fades[newest]?.request = Request { outcome in

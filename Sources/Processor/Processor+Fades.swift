@@ -13,22 +13,24 @@ extension Processor {
   /// the callback has applied it.
   /// - Parameters:
   ///   - changes: what was asked for with `request`.
+  ///   - standsIn: as in `Fade`.
   ///   - isRestoring: uses the slot that the queue reserves for restoring the previous setting.
   func post(
-    _ setting: Setting, _ request: Request?, changes: [Change] = [], isRestoring: Bool = false
+    _ setting: Setting, _ request: Request?, changes: [Change] = [], standsIn: Bool = false,
+    isRestoring: Bool = false
   ) throws {
     if let key = missingKey(for: setting.main.selection, of: setting.device) {
       try refuseOutsideGraph()
       return try aim(at: key, for: setting.main.selection, from: setting, request)
     }
-    try post(FeedSetting.main, setting, request, changes, isRestoring: isRestoring)
+    try post(FeedSetting.main, setting, request, changes, standsIn: standsIn, isRestoring: isRestoring)
     heard.wanted = setting
   }
 
   /// Posts a change of a feed, whose filters are there.
   func post(
     _ name: String, _ setting: Setting, _ request: Request? = nil, _ changes: [Change] = [],
-    isRestoring: Bool = false
+    standsIn: Bool = false, isRestoring: Bool = false
   ) throws {
     let turned = turn(try setting.feed(named: name).selection, of: setting.device)
     if turned != nil { client?.use(onDemand.choice) }
@@ -37,7 +39,7 @@ extension Processor {
       ticket,
       Fade(
         setting: setting, missing: fallback.chosen, turned: turned, deadline: world.now + .seconds(3),
-        request: request, changes: changes))
+        request: request, changes: changes, standsIn: standsIn))
     machines[name]?.turn.sent = turned
   }
 

@@ -110,7 +110,7 @@ extension Processor {
     meanwhile.main.selection = onDemand.choice.nearest(
       to: selection, of: setting.device, filters,
       otherwise: setting.device == wanted.device ? before : nil)
-    if meanwhile != wanted { try post(meanwhile, nil) }
+    if meanwhile != wanted { try post(meanwhile, nil, standsIn: true) }
     design(key)
     onDemand.aim = OnDemand.Aim(
       key: key, selection: selection, changes: changes, before: before, meanwhile: meanwhile.main.selection,
@@ -153,7 +153,7 @@ extension Processor {
       guard let request = aim.request else { return warn(failure.description) }
       var restored = wanted
       if wanted.main.selection == aim.meanwhile { restored.main.selection = aim.before }
-      if restored != wanted { try? post(restored, nil) }
+      if restored != wanted { try? post(restored, nil, standsIn: true) }
       request.fail(failure)
     } else if let job = onDemand.designs[aim.key]?.job {
       guard let part = job.progress, world.now >= nextProgress else { return }
