@@ -44,12 +44,6 @@ public final class ControlSender {
   /// Ends only this direction: the other end reads the end of file after what was sent.
   public func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-  /// Whether the other end has ended the connection, after what it sent has been read.
-  public func hasEnded(seconds: Double) -> Bool {
-    var poll = pollfd(fd: descriptor, events: Int16(PINNA_POLLRDHUP), revents: 0)
-    return Glibc.poll(&poll, 1, Int32(seconds * 1000)) > 0
-  }
-
   private func sendNow(_ packet: [UInt8], _ file: Int32) -> Int {
     let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
     guard file >= 0 else { return Glibc.send(descriptor, packet, packet.count, flags) }
