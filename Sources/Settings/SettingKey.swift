@@ -11,6 +11,9 @@ public enum SettingKey: String, NamedWord {
   /// Those that make a feed's filters follow the sound.
   public static let following: [SettingKey] = [.adapt, .wind, .part, .frame, .room, .talkers]
 
+  /// The angles of the pose.
+  public static let angles: [SettingKey] = [.roll, .yaw]
+
   public static let kind = "setting"
 
   /// The settings that each feed has.

@@ -65,7 +65,9 @@ extension Verb {
       let isOther = !changes.isEmpty || ambisonics != nil
       if isOther { setting.main.muted = false }
       // A pose that is given takes the place of those that the take followed.
-      if arguments.has("--roll") || arguments.has("--yaw") { setting.main.selection.follows = [] }
+      if SettingKey.angles.contains(where: { arguments.has("--\($0.rawValue)") }) {
+        setting.main.selection.follows = []
+      }
       return try NamedFeed(
         path, RenderTake.Feed(setting, recorded: feed, isAsRecorded: isOfTake && !isOther), arguments,
         name: feed)
