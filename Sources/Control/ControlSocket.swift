@@ -51,6 +51,8 @@ public final class ControlSocket {
     let connection: Int
     /// Number of the request, which its replies repeat; nil if it has none.
     let number: String?
+
+    package init(connection: Int, number: String?) { (self.connection, self.number) = (connection, number) }
   }
 
   private final class Connection {

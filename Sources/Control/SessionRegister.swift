@@ -10,30 +10,32 @@ import Text
 ///
 /// The first session to claim the route controls it until it releases it; further claims queue. Routing changes by
 /// anyone else, including the command line, are deferred until then.
-struct SessionRegister {
-  struct Session {
-    let token: String
+package struct SessionRegister {
+  package struct Session {
+    package let token: String
     /// The program's name, as it gave it.
     let name: String
     /// Destination of its events.
     let sender: ControlSocket.Sender
-    var deferredChanges: [Change] = []
+    fileprivate(set) var deferredChanges: [Change] = []
   }
 
-  static let limit = 32
+  package static let limit = 32
 
-  private(set) var sessions: [Session] = []
+  package private(set) var sessions: [Session] = []
   /// Tokens, in the order in which they claimed; the first controls the route.
   private var claims: [String] = []
   /// Deferred changes of the command line and of plain OSC.
-  private(set) var deferredChanges: [Change] = []
+  package private(set) var deferredChanges: [Change] = []
   /// Token of the session that last chose the output; nil if the command line did, or nobody.
-  private(set) var outputOwner: String?
+  package private(set) var outputOwner: String?
 
   /// Name of the session that controls the route; nil if the route is free.
-  var controller: String? { sessions.first { $0.token == claims.first }?.name }
+  package var controller: String? { sessions.first { $0.token == claims.first }?.name }
 
-  mutating func open(name: String, sender: ControlSocket.Sender) throws(Failure) -> String {
+  package init() {}
+
+  package mutating func open(name: String, sender: ControlSocket.Sender) throws(Failure) -> String {
     guard sessions.count < Self.limit else {
       throw Failure(.failed, "\(Self.limit) sessions are open already; close one of them")
     }
@@ -43,14 +45,14 @@ struct SessionRegister {
     return token
   }
 
-  mutating func close(_ token: String) throws(Failure) {
+  package mutating func close(_ token: String) throws(Failure) {
     let n = try index(token)
     claims.removeAll { $0 == token }
     if outputOwner == token { outputOwner = nil }
     sessions.remove(at: n)
   }
 
-  mutating func claim(_ token: String, _ on: Bool) throws(Failure) {
+  package mutating func claim(_ token: String, _ on: Bool) throws(Failure) {
     let n = try index(token)
     if on {
       if !claims.contains(token) { claims.append(token) }
@@ -68,7 +70,7 @@ struct SessionRegister {
   }
 
   /// Why routing changes of `token` would be deferred; nil if they may be applied.
-  func obstacle(for token: String?) throws(Failure) -> String? {
+  package func obstacle(for token: String?) throws(Failure) -> String? {
     if let token { _ = try index(token) }
     guard let controller, token != claims.first else { return nil }
     return
@@ -76,7 +78,7 @@ struct SessionRegister {
   }
 
   /// Defers `changes`. A later change of a key replaces an earlier one.
-  mutating func keep(_ changes: [Change], for token: String?) throws(Failure) {
+  package mutating func keep(_ changes: [Change], for token: String?) throws(Failure) {
     if let token {
       let n = try index(token)
       sessions[n].deferredChanges = Self.merged(sessions[n].deferredChanges, changes)
@@ -86,18 +88,18 @@ struct SessionRegister {
   }
 
   /// Drops deferred changes that have been superseded.
-  mutating func forget(for token: String?) {
+  package mutating func forget(for token: String?) {
     if let token, let n = try? index(token) { sessions[n].deferredChanges = [] } else { deferredChanges = [] }
   }
 
   /// Records who chose the output, if the accepted `changes` include one.
-  mutating func noteOutput(_ changes: [Change], of token: String?) {
+  package mutating func noteOutput(_ changes: [Change], of token: String?) {
     if changes.contains(where: { $0.key == .output }) { outputOwner = token }
   }
 
   /// Removes and returns deferred changes that may be applied now: those of the controlling session, or if the route is
   /// free, anyone's; the command line's first, then in the order in which the sessions were opened.
-  mutating func popDeferredChanges() -> (token: String?, deferredChanges: [Change])? {
+  package mutating func popDeferredChanges() -> (token: String?, deferredChanges: [Change])? {
     if claims.isEmpty, !deferredChanges.isEmpty {
       defer { deferredChanges = [] }
       return (nil, deferredChanges)

@@ -111,6 +111,11 @@ extension OfflineTests {
         #expect(
           answer?.status == .usage && answer?.text.contains("from 1024 to 65535") == true, "\(answer as Any)")
       }
+      // A number as small as a rate is one.
+      for number in [30, 31] as [Int32] {
+        let answer = sender.ask("/pinna/subscribe", [token, .string("state"), .integer(number)])
+        #expect(answer?.status == (number == 30 ? .done : .usage), "\(answer as Any)")
+      }
       let own = OSCMessage.Argument.integer(Int32(try #require(graph.oscPort)))
       #expect(sender.ask("/pinna/subscribe", [token, .string("state"), own])?.status == .usage)
     }

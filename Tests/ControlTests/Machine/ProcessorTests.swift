@@ -298,4 +298,17 @@ import Testing
     rig.world.takes[0].phase = .failed(TakeError("nobody wanted it"))
     #expect(rig.startTake().outcome == nil)
   }
+
+  @Test("status tells silence as −150 dB, a level as it is, and how many packets were dropped")
+  func levels() {
+    let rig = Rig.live()
+    rig.world.client?.readings.microphones = ["one", "two"]
+    rig.world.client?.readings.levels =
+      [Level(rms: 0, peak: 0), Level(rms: 0.1, peak: 1)]
+      + [Level](repeating: Level(rms: 0, peak: 0), count: 2)
+    let status = rig.processor.status(droppedPackets: 3, deferredChanges: [], controller: "anna")
+    let levels = status.levels.microphones.map { [$0.rmsDB, $0.peakDB] }
+    #expect(levels == [[-150, -150], [-20, 0]])
+    #expect(status.droppedPackets == 3 && status.controller == "anna")
+  }
 }
