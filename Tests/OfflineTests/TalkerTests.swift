@@ -131,6 +131,8 @@ extension OfflineTests {
       // Who was looked for only in a part of the pre-roll is told only in that.
       try graph.wait(frames: 192_000)
       let path = try graph.startTake("--raw", frames: 480_000)
+      let page = "/talkers/" + URL(filePath: path).lastPathComponent
+      #expect(try WebVisitor(graph).ask("GET", page).status == 404, "a take is drawn when it has ended")
       let sidecar = try graph.stopTake(path)
       #expect(sidecar.preRollFrames > 0 && sidecar.talkers != nil)
       func file() throws -> String {
@@ -140,7 +142,7 @@ extension OfflineTests {
       }
       let listed = try file()
       #expect(listed.contains(#/SPEAKER \S+ 1 0\.\d+ \d+\.\d+ <NA> <NA> talker_1 /#), "\(listed)")
-      let picture = try WebVisitor(graph).ask("GET", "/talkers/" + URL(filePath: path).lastPathComponent)
+      let picture = try WebVisitor(graph).ask("GET", page)
       #expect(picture.status == 200 && picture.headers["content-type"] == "image/svg+xml", "\(picture)")
       #expect(picture.body.contains("<svg"))
       let json = String(path.dropLast(3)) + "json"
