@@ -211,13 +211,11 @@ final class LiveAdaptation: Sendable {
   /// - Parameter feed: what another feed shall play, or one that does not follow the sound yet.
   /// - Throws: if following the sound would take more than may be.
   func check(_ feed: FeedSetting, number: Int?) throws(Failure) {
-    let outputs = wanted.withLock { wanted in
-      wanted.plays.filter { $0.value.feed.followsSound && $0.key != number }.values.reduce(0) {
-        $0 + $1.feed.selection.polarPattern.outputs
-      }
-    }
-    let follows = number.map { number in wanted.withLock { $0.plays[number]?.feed.followsSound ?? false } }
-    guard feed.followsSound, follows != true, outputs > 0 else { return }
+    guard feed.followsSound else { return }
+    let plays = wanted.withLock { $0.plays.filter(\.value.feed.followsSound) }
+    if let number, plays[number] != nil { return }
+    let outputs = plays.values.reduce(0) { $0 + $1.feed.selection.polarPattern.outputs }
+    guard outputs > 0 else { return }
     let load = taken.withLock { $0 }.adding(feed.selection.polarPattern.outputs, to: outputs).total
     guard load > AdaptationLoad.most else { return }
     throw Failure(

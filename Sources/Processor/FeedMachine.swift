@@ -23,8 +23,8 @@ package struct Fade {
   var deadline: ContinuousClock.Instant?
   /// Nil for an internal change, and after the request timed out.
   var request: Request?
-  /// What was asked for with the request.
-  var changes: [Change] = []
+  /// What was asked for with the request; nil if that is not known.
+  var changes: [Change]?
   /// Whether it plays in place of what was wanted before it, which it therefore contains.
   var standsIn = false
 }
@@ -128,10 +128,11 @@ package struct FeedMachine {
   mutating func dropped(_ fade: Fade, _ ticket: Ticket) -> Request? {
     guard let request = fade.request else { return nil }
     guard let newest, newest > ticket, let newer = fades[newest],
-      newer.standsIn || newer.setting?.contains(fade.changes) == true
+      newer.standsIn || fade.changes.map({ newer.setting?.contains($0) == true }) ?? false
     else { return request }
-    fades[newest]?.changes += fade.changes
-    let other = fades[newest]?.request
+    let other = newer.request
+    fades[newest]?.changes =
+      other == nil ? fade.changes : newer.changes.flatMap { all in fade.changes.map { all + $0 } }
     fades[newest]?.request = Request { outcome in
       request.answer(outcome)
       other?.answer(outcome)

@@ -12,11 +12,11 @@ extension Processor {
   /// Posts a crossfade to `setting`, for the current device, as soon as its filters are there. `request` is answered when
   /// the callback has applied it.
   /// - Parameters:
-  ///   - changes: what was asked for with `request`.
+  ///   - changes: what was asked for with `request`; nil if that is not known.
   ///   - standsIn: as in `Fade`.
   ///   - isRestoring: uses the slot that the queue reserves for restoring the previous setting.
   func post(
-    _ setting: Setting, _ request: Request?, changes: [Change] = [], standsIn: Bool = false,
+    _ setting: Setting, _ request: Request?, changes: [Change]? = nil, standsIn: Bool = false,
     isRestoring: Bool = false
   ) throws {
     if let key = missingKey(for: setting.main.selection, of: setting.device) {
@@ -29,7 +29,7 @@ extension Processor {
 
   /// Posts a change of a feed, whose filters are there.
   func post(
-    _ name: String, _ setting: Setting, _ request: Request? = nil, _ changes: [Change] = [],
+    _ name: String, _ setting: Setting, _ request: Request? = nil, _ changes: [Change]? = nil,
     standsIn: Bool = false, isRestoring: Bool = false
   ) throws {
     let turned = turn(try setting.feed(named: name).selection, of: setting.device)

@@ -171,7 +171,7 @@ extension Processor {
         try setting.apply(aim.changes)
         setting.main.selection = aim.selection
         guard setting.device == aim.key.device else { throw Failure(.failed, Failure.superseded) }
-        try post(setting, aim.request, changes: aim.changes)
+        try post(setting, aim.request, changes: aim.changes.isEmpty ? nil : aim.changes)
       } catch { aim.request?.fail(Failure(error)) }
     }
   }

@@ -266,4 +266,16 @@ extension Rig.SentRequest {
       #expect(replaced.text == Failure.superseded, "\(feed)")
     }
   }
+
+  @Test("who went back to the present device with another gain is told that a newer gain replaced it")
+  func back() {
+    let rig = Rig.live()
+    rig.set([:], gain: 1)
+    rig.run(periods: 1)
+    rig.set(["input": "b"], gain: 2)
+    let (back, newest) = (rig.set(["input": "a"], gain: 3), rig.set([:], gain: 4))
+    settle(rig)
+    #expect(back.text == Failure.superseded && newest.status == .done, "\(back.text)")
+    #expect(rig.processor.inForce.main.gain.value == Rig.decibels(4))
+  }
 }
