@@ -10,7 +10,7 @@ PROGRAM = .build/static/release/pinna
 # The plug-in of LV2 hosts, with Swift's libraries in it: hosts that run it have none.
 LIBRARY = .build/pinna-lv2.so
 
-.PHONY: check nightly nightly-tests plugin install uninstall deb deb-test arm64-test arm64-cost mutations bench views listen scenes run test figures filters pictures build install-packages lint sanitize sanitize-live soak soak-pipewire fuzz fuzzers faults day format clean
+.PHONY: check nightly plugin install uninstall deb deb-test arm64-test arm64-cost mutations bench views listen scenes run test figures filters pictures build install-packages lint sanitize sanitize-live soak soak-pipewire soak-debians fuzz fuzzers faults day format clean
 
 # Designs have a thread per core; those of OpenBLAS would wait for each other beside them.
 export OPENBLAS_NUM_THREADS = 1
@@ -132,35 +132,36 @@ arm64-cost: OPTIONAL = $(ARM64)
 arm64-cost: install-packages
 	@tools/arm64 cost
 
-## Tests that only the nightly runs, beside the gate's of the same kinds: without a server, and in a live graph.
-nightly-tests: export PINNA_NIGHTLY = 1
-nightly-tests: export PINNA_QUICK = 0
-nightly-tests: install-packages
-	$(QUICKLY) --build-tests
-	tools/tests $(filter verbs-% offline-%,$(WITHOUT_SERVER))
-	tools/tests live
-	tools/tests pipewire
-
 ## Long runs in JACK's graph: the whole processor under RealtimeSanitizer for a minute each, the state machine's ten million
-## sequences, and two hours of everything at random; `make day` plays 24 h of sound.
+## sequences, and two hours of everything at random; `make day` plays 24 h of sound. The nightly takes less of each.
 soak: export PINNA_NIGHTLY = 1
 soak: export PINNA_SOAK_SECONDS = 60
 soak: export PINNA_ENDURANCE_SECONDS ?= 7200
+soak: export PINNA_MEMORY_SECONDS ?= 600
+soak: export PINNA_SEQUENCES ?= 10000000
 soak: PACKAGES = sox
 soak: install-packages sanitize-live
-	PINNA_SEQUENCES=10000000 $(TESTS) --filter RandomSequenceTests
+	$(TESTS) --filter RandomSequenceTests
 	$(TESTS) --filter 'LiveTests.*EnduranceTests'
-	PINNA_MEMORY_SECONDS=600 $(TESTS) --filter 'LiveTests.*MemoryTests'
+	$(TESTS) --filter 'LiveTests.*MemoryTests'
 
-## The same in PipeWire's: ten minutes each of everything at random, and of memory; then all tests of PipeWire in roots of
-## newer Debians (tools/pipewire-roots).
+## The same in PipeWire's: ten minutes each of everything at random, and of memory.
 soak-pipewire: export PINNA_NIGHTLY = 1
+soak-pipewire: export PINNA_PIPEWIRE_SECONDS ?= 600
+soak-pipewire: export PINNA_MEMORY_SECONDS ?= 600
 soak-pipewire: PACKAGES = pipewire pipewire-jack pipewire-bin
 soak-pipewire: install-packages
 	$(QUICKLY) --build-tests
-	PINNA_PIPEWIRE_SECONDS=600 pw-jack $(TESTS) --filter PipeWireEnduranceTests
-	PINNA_MEMORY_SECONDS=600 pw-jack $(TESTS) --filter 'LiveTests.*MemoryTests'
-	PINNA_FAULTS=1 PINNA_PIPEWIRE_SECONDS=600 tools/pipewire-roots
+	pw-jack $(TESTS) --filter PipeWireEnduranceTests
+	pw-jack $(TESTS) --filter 'LiveTests.*MemoryTests'
+
+## All tests of PipeWire in roots of newer Debians (tools/pipewire-roots), with ten minutes of everything at random.
+soak-debians: export PINNA_NIGHTLY = 1
+soak-debians: export PINNA_FAULTS = 1
+soak-debians: export PINNA_PIPEWIRE_SECONDS ?= 600
+soak-debians: install-packages
+	$(QUICKLY) --build-tests
+	tools/pipewire-roots
 
 ## Faults planted in the state machine, each of which ControlTests must notice.
 mutations: install-packages

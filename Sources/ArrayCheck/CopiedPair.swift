@@ -50,12 +50,11 @@ struct CopiedPair {
         signal[k * block..<(k + 1) * block].reduce(sum) { $0 + Double($1) * Double($1) }
       }
     }
-    let first =
-      blocks <= stretch
-      ? 0
-      : (0...blocks - stretch).max { a, b in
-        energy[a..<a + stretch].reduce(0, +) < energy[b..<b + stretch].reduce(0, +)
-      }!
+    var first = 0
+    if blocks > stretch {
+      let sums = (0...blocks - stretch).map { (k: Int) -> Double in energy[k..<(k + stretch)].reduce(0, +) }
+      first = sums.indices.max { sums[$0] < sums[$1] }!
+    }
     let begin = block * first + lags.upperBound
     return begin..<max(begin, min(block * (first + stretch), count + lags.lowerBound))
   }

@@ -23,6 +23,7 @@ package func sphericalHankel(highestOrder: Int, argument x: Double) -> [Complex]
 package func sphericalHankelDerivatives(highestOrder: Int, argument x: Double) -> [Complex] {
   let h = sphericalHankel(highestOrder: highestOrder + 1, argument: x)
   return (0...highestOrder).map { n in
-    n == 0 ? -1 * h[1] : h[n - 1] - (Double(n + 1) / x) * h[n]
+    let ratio: Double = Double(n + 1) / x
+    return n == 0 ? -1 * h[1] : h[n - 1] - ratio * h[n]
   }
 }

@@ -87,12 +87,14 @@ extension FilterSets {
     func replacing(in part: [[Float]], from start: Int) -> [[Float]] {
       let range = max(start, firstCopy)..<max(start, firstCopy, min(frame, start + part[0].count))
       guard !range.isEmpty else { return part }
-      return zip(part, memory.microphones).map { given, copy in
+      return zip(part, memory.microphones).map { (given: [Float], copy: [Float]) -> [Float] in
         let shift = copy.count - frame
-        return given[..<(range.lowerBound - start)]
-          + copy[(range.lowerBound + shift)..<(range.upperBound + shift)]
-          + given[(range.upperBound - start)...]
-      }.map(Array.init)
+        var filled = given
+        filled.replaceSubrange(
+          (range.lowerBound - start)..<(range.upperBound - start),
+          with: copy[(range.lowerBound + shift)..<(range.upperBound + shift)])
+        return filled
+      }
     }
   }
 
@@ -247,7 +249,7 @@ extension FilterSets {
         } ?? []
       let all =
         start
-        + feeds.enumerated().flatMap { n, feed in
+        + feeds.enumerated().flatMap { (n, feed) -> [Event] in
           (feed.highPass.map { [Event(frame: $0.frame, feed: n, kind: .highPass($0.memory))] } ?? [])
             + feed.changes.map { Event(frame: $0.frame, feed: n, kind: .change($0.play)) }
             + feed.substitutions.filter { $0.frame > 0 }.map {

@@ -79,8 +79,9 @@ import Testing
     let ears = (0..<2).map { ear in
       waves.enumerated().reduce(Complex.zero) { sum, wave in
         let first = (ear * waves.count + wave.offset) * base.taps
-        let response = (0..<base.taps).reduce(Complex.zero) {
-          $0 + Double(filters[first + $1]) * Complex(phase: -2 * .pi * frequency * Double($1) / 48_000)
+        let response = (0..<base.taps).reduce(Complex.zero) { sum, tap in
+          let phase: Double = -2 * .pi * frequency * Double(tap) / 48_000
+          return sum + Double(filters[first + tap]) * Complex(phase: phase)
         }
         return sum + response * wave.element
       }
@@ -229,9 +230,9 @@ import Testing
       var sum = 0.0
       for frequency in stride(from: octave / 1.3, through: octave * 1.3, by: octave / 5) {
         let responses = (0..<8).map { n in
-          (0..<Self.base.taps).reduce(Complex.zero) {
-            $0 + Double(filters[n * Self.base.taps + $1])
-              * Complex(phase: -2 * .pi * frequency * Double($1) / 48_000)
+          (0..<Self.base.taps).reduce(Complex.zero) { sum, tap in
+            let phase: Double = -2 * .pi * frequency * Double(tap) / 48_000
+            return sum + Double(filters[n * Self.base.taps + tap]) * Complex(phase: phase)
           }
         }
         for direction in directions {

@@ -130,9 +130,10 @@ import Testing
     let (a, b) = (
       try Self.world.render(Self.world.sum(1), feeds), try Self.world.render(Self.world.sum(-1), feeds)
     )
-    let ratios = (0..<2).map { n in
-      Self.decibels(
-        Self.energy(zip(a[n], b[n]).map { $0 + $1 }) / Self.energy(zip(a[n], b[n]).map { $0 - $1 }))
+    let ratios = (0..<2).map { (n: Int) -> Double in
+      let sum: [Float] = zip(a[n], b[n]).map(+)
+      let difference: [Float] = zip(a[n], b[n]).map(-)
+      return Self.decibels(Self.energy(sum) / Self.energy(difference))
     }
     #expect(
       abs(ratios[0] - ratios[1]) > 20 && ratios.contains { $0 > 8 } && ratios.contains { $0 < -8 },

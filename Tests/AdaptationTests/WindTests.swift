@@ -167,7 +167,10 @@ import Testing
     var noise = SeededNoise(seed: 3)
     let own = Self.positions.map { _ in noise.samples(48_000, amplitude: 3e-4) }
     let tone = Self.positions.map { position in
-      (0..<48_000).map { Float(0.1 * sin(2 * .pi * 97 * (Double($0) / 48_000 + position.x / 343))) }
+      (0..<48_000).map { (n: Int) -> Float in
+        let time: Double = Double(n) / 48_000 + position.x / 343
+        return Float(0.1 * sin(2 * .pi * 97 * time))
+      }
     }
     let diffuse = PlaneWaveSound(sampleRate: 48_000, positions: Self.positions).samples(
       fibonacciSphere(60), sines: 100, seconds: 1, noise: &noise)

@@ -164,8 +164,8 @@ import Testing
   @Test(
     "R53: data entry of numbered parameters, bank select and mode messages are no controls, and are named")
   func parameters() {
-    let nrpn = (0..<60).flatMap {
-      Self.controls([1], 99) + Self.controls([8], 98) + Self.controls([$0 * 2], 6) + Self.controls([0], 38)
+    let nrpn = (0..<60).flatMap { value in
+      [([1], 99), ([8], 98), ([value * 2], 6), ([0], 38)].flatMap { Self.controls($0, $1) }
     }
     #expect(Self.found(nrpn) == nil)
     #expect(Self.complaint(nrpn, .setting(.gain)).contains("controller 99 (reserved by MIDI) on channel 1"))

@@ -145,7 +145,8 @@ import Testing
       #expect(values.allSatisfy { abs($0) <= 1 + 1e-9 })
       // Uniform from −1 to 1: variance 1/3, so the mean of 2000 is 0 ± 0.013, three times over. The chance
       // that none of them lies in the last hundredth is 0.995^2000 = e^(−10).
-      #expect(abs(values.reduce(0, +) / Double(values.count)) < 0.04)
+      let sum: Double = values.reduce(0, +)
+      #expect(abs(sum / Double(values.count)) < 0.04)
       #expect(values.max()! > 0.99 && values.min()! < -0.99)
     }
     #expect(ArrayErrors(microphones: 4, seed: 7).gains == draws[7].gains)

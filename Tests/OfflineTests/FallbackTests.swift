@@ -11,7 +11,10 @@ extension OfflineTests {
     /// 997 Hz at -12 dBFS, later from microphone to microphone.
     static let tones: [[Float]] = (0..<5).map { m in
       // A whole number of cycles, because it repeats.
-      (0..<48_000).map { Float(0.2512 * sin(2 * .pi * 997 * (Double($0) - 2 * Double(m)) / 48_000)) }
+      (0..<48_000).map { (n: Int) -> Float in
+        let angle: Double = 2 * .pi * 997 * Double(n - 2 * m) / 48_000
+        return Float(0.2512 * sin(angle))
+      }
     }
 
     @Test(

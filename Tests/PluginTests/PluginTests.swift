@@ -166,15 +166,19 @@ import Testing
     return (silent, error)
   }
 
+  /// A block that is split once; another length for good; lengths that change all the time; long ones.
+  private static let oddBlocks: [([Int], [Int])] = {
+    func blocks(_ length: Int, _ count: Int = 10) -> [Int] { Array(repeating: length, count: count) }
+    return [
+      (blocks(256, 8) + [100, 156] + blocks(256), [8]), (blocks(256) + blocks(512), []),
+      (blocks(256) + blocks(96), [10]), ((0..<20).map { [441, 441, 440][$0 % 3] }, [0, 2]),
+      (blocks(7993, 20), [0]),
+    ]
+  }()
+
   @Test(
     "with a worker one block of a length that does not fit is silent, and all others are exact",
-    arguments: [
-      // A block that is split once; another length for good; lengths that change all the time; long ones.
-      ([Int](repeating: 256, count: 8) + [100, 156] + [Int](repeating: 256, count: 10), [8]),
-      ([Int](repeating: 256, count: 10) + [Int](repeating: 512, count: 10), []),
-      ([Int](repeating: 256, count: 10) + [Int](repeating: 96, count: 10), [10]),
-      ((0..<20).map { [441, 441, 440][$0 % 3] }, [0, 2]), ([Int](repeating: 7993, count: 20), [0]),
-    ])
+    arguments: oddBlocks)
   func odd(blocks: [Int], silent: [Int]) throws {
     let played = try play(blocks: blocks)
     #expect(played.silent == silent)

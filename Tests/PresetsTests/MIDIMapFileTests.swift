@@ -143,8 +143,10 @@ import Testing
     let text = try MIDIMapFile.text(adding: new, to: Self.file, file: "c.yaml")
     #expect(try read(text).controllers == [new] + read(Self.file).controllers)
     let lines = text.split(separator: "\n").map(String.init)
-    #expect(lines.filter { $0 != "  - " + line } == Self.file.split(separator: "\n").map(String.init))
-    #expect(lines.contains("  - " + line))
+    let added = "  - " + line
+    let before: [String] = Self.file.split(separator: "\n").map(String.init)
+    #expect(lines.filter { $0 != added } == before)
+    #expect(lines.contains(added))
   }
 
   @Test("a controller is learned into an empty file, one of comments, and one without controllers")

@@ -282,13 +282,13 @@ import Testing
     }
     scene.check()
     let began = try #require(take)
-    #expect(
-      scene.engine.drainReports() == [
-        .takeBegan(began, frame: 1664), .refused(try #require(change), take: began),
-        .substituted(try #require(substitution), frame: 4800, takeFrame: 4800 - 1664),
-        .applied(try #require(substitution), frame: 5760),
-        .takeEnded(try #require(end), take: began, frame: 7040),
-      ])
+    let expected: [Report] = [
+      .takeBegan(began, frame: 1664), .refused(try #require(change), take: began),
+      .substituted(try #require(substitution), frame: 4800, takeFrame: 4800 - 1664),
+      .applied(try #require(substitution), frame: 5760),
+      .takeEnded(try #require(end), take: began, frame: 7040),
+    ]
+    #expect(scene.engine.drainReports() == expected)
     #expect(ring.left == Array(scene.run.left[1664..<7040]))
   }
 

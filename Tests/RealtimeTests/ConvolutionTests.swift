@@ -134,7 +134,9 @@ import Testing
     let microphones = (0..<shape.microphones).map { _ in noise.samples(frames) }
     let filters: [[[Float]]] = [partitions + 1, partitions + 2].map { meeting in
       microphones.map { signal in
-        (0..<partitions).flatMap { Array(signal[((meeting - $0) * period)..<((meeting - $0 + 1) * period)]) }
+        (0..<partitions).flatMap { (partition: Int) -> ArraySlice<Float> in
+          signal[((meeting - partition) * period)..<((meeting - partition + 1) * period)]
+        }
       }
     }
     #expect(Self.expectAllLayoutsMatch(shape, set, microphones, filters).count > 1)

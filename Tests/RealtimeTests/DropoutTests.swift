@@ -57,7 +57,10 @@ import Testing
   )
   func crossings() {
     // Exactly zero at every 128th sample: the last of each period.
-    let crossing = (0..<8192).map { Float(0.25 * sin(2 * .pi * Double(($0 + 1) % 128) / 128)) }
+    let crossing = (0..<8192).map { (n: Int) -> Float in
+      let angle: Double = 2 * .pi * Double((n + 1) % 128) / 128
+      return Float(0.25 * sin(angle))
+    }
     let heard = Self.heard(crossing, period: 128)
     #expect(zip(heard, crossing).allSatisfy { abs($0 - $1) < 2e-3 })
     var signal = Self.tone(997, phase: 0.1)

@@ -40,8 +40,11 @@ import Testing
       ])
     let samples = Self.recorded(ring)
     #expect(samples[..<3136].allSatisfy { isNear($0, 1) })
-    let fade = (0..<960).map { n in 0.5 - 0.5 * cos(Double.pi * (Double(n) + 0.5) / 960) }
-    #expect(zip(samples[3136...], fade).allSatisfy { abs(Double($0) - (1 - 1.5 * $1)) <= 1e-6 })
+    let fade = (0..<960).map { (n: Int) -> Double in 0.5 - 0.5 * cos(.pi * (Double(n) + 0.5) / 960) }
+    #expect(
+      zip(samples[3136...], fade).allSatisfy { (heard: Float, fade: Double) -> Bool in
+        abs(Double(heard) - (1 - 1.5 * fade)) <= 1e-6
+      })
     #expect(samples[(3136 + 960)...].allSatisfy { isNear($0, -0.5) })
   }
 

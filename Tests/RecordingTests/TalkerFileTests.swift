@@ -107,13 +107,12 @@ import Testing
   )
   func rttm() {
     let (text, remarks) = TalkerFormat.rttm.text(Self.hard, of: ";; my take")
-    let fields = text.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+    let lines = text.split(separator: "\n").map(String.init)
+    let fields: [[String]] = lines.map { $0.split(separator: " ").map(String.init) }
     #expect(fields.allSatisfy { $0.count == 10 && $0[0] == "SPEAKER" && $0[1] == "%3B;%20my%20take" })
-    #expect(fields.map { $0[7] } == ["_NA", "Anna_Müller", "Anna_Müller_", "<b>_&__c_,_d", "talker_5"])
-    #expect(
-      fields[1]
-        == "SPEAKER %3B;%20my%20take 1 1.000 3.250 <NA> <NA> Anna_Müller 0.88 <NA>".split(separator: " ").map(
-          String.init))
+    let names: [String] = fields.map { $0[7] }
+    #expect(names == ["_NA", "Anna_Müller", "Anna_Müller_", "<b>_&__c_,_d", "talker_5"])
+    #expect(lines[1] == "SPEAKER %3B;%20my%20take 1 1.000 3.250 <NA> <NA> Anna_Müller 0.88 <NA>")
     #expect(remarks.count == 5 && remarks.allSatisfy { $0.contains("RTTM") }, "\(remarks)")
   }
 

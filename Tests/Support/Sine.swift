@@ -15,8 +15,9 @@ public enum Sine {
   public static func phase(of frequency: Double, in signal: ArraySlice<Float>, rate: Int) -> Double {
     var (real, imaginary) = (0.0, 0.0)
     for (n, value) in zip(signal.indices, signal) {
-      let window = 1 - cos(2 * .pi * (Double(n - signal.startIndex) + 0.5) / Double(signal.count))
-      let angle = 2 * .pi * frequency * Double(n) / Double(rate)
+      let place: Double = (Double(n - signal.startIndex) + 0.5) / Double(signal.count)
+      let window: Double = 1 - cos(2 * .pi * place)
+      let angle: Double = 2 * .pi * frequency * Double(n) / Double(rate)
       real += window * Double(value) * cos(angle)
       imaginary -= window * Double(value) * sin(angle)
     }

@@ -99,7 +99,8 @@ import Testing
     #expect(
       lines.last?.contains(/^2 microphones × 64 taps at 64 frames: [0-9.]+ % of a core \(.*L2/) == true)
     let rows = lines.dropFirst().dropLast().map { $0.split(separator: " ") }
-    #expect(rows.map { "\($0[3]) \($0[4])" } == sets.flatMap { ["\($0) steady", "\($0) crossfade"] })
+    let measured: [String] = rows.map { "\($0[3]) \($0[4])" }
+    #expect(measured == sets.flatMap { ["\($0) steady", "\($0) crossfade"] })
   }
 
   @Test("--compare names the ratio to another run, and refuses files without one")

@@ -30,7 +30,10 @@ import Testing
     var (turns, lines): ([Turn], String) = ([], "")
     var start = 0.5
     for (n, who) in order.enumerated() {
-      let sound = (0..<2 + n % 2).flatMap { sounds[(n + 3 * $0) % 8] + [Float](repeating: 0, count: 9600) }
+      let sentences = (0..<2 + n % 2).map { sounds[(n + 3 * $0) % 8] }
+      let sound: [Float] = sentences.flatMap { (sentence: [Float]) in
+        sentence + [Float](repeating: 0, count: 9600)
+      }
       let name = "turn-\(n).wav"
       try AudioClip(sampleRate: 48_000, channels: [sound]).write(wav: folder.path + "/" + name)
       let azimuth = azimuths[who]!

@@ -72,24 +72,25 @@ import Testing
     var refused = 0
     for _ in 0..<count {
       let (target, source) = (any(targets), any(targets + ["in.wav"]))
-      let device = any([[], ["--device", "pair"]])
-      let words =
-        any([
-          ["render"] + device + [source, target],
-          ["render", "--pattern", "omnidirectional", "in.wav", target],
-          [
-            "render", "--feeds", any(["f.yaml", target]), "--into", any(["takes", "folder", "links"]), source,
-          ],
-          ["render", "--automation", any(["a.yaml", target]), source, target],
-          ["render", "--takes", "takes", "--into", any(["takes", "folder", "out"]), "--jobs", "1"],
-          ["render", source, any(stems) + any([".flac", ".opus", ".wav"])],
-          ["simulate", "s.yaml", target], ["simulate", "s.yaml", any(stems) + ".flac"],
-          ["device", "new", "ring", any(stems)], ["device", "check", "pair", "--picture", target],
-          ["doctor", "--report", target], ["check", "--preset", "pair", "--picture", any(stems) + ".png"],
-          ["export", "--device", "pair", "--to", "wav", any(["takes", "folder", target])],
-          ["report", "--preset", "pair", "--draws", "0", "--plots", any(["takes", target])],
-          ["takes", "list", "--dir", "takes"],
-        ]) + any([[], ["--force"], ["--force"]])
+      // With their types, or the compiler tries for ten seconds.
+      let commands: [[String]] = [
+        ["render", source, target], ["render", "--device", "pair", source, target],
+        ["render", "--pattern", "omnidirectional", "in.wav", target],
+        [
+          "render", "--feeds", any(["f.yaml", target]), "--into", any(["takes", "folder", "links"]), source,
+        ],
+        ["render", "--automation", any(["a.yaml", target]), source, target],
+        ["render", "--takes", "takes", "--into", any(["takes", "folder", "out"]), "--jobs", "1"],
+        ["render", source, any(stems) + any([".flac", ".opus", ".wav"])],
+        ["simulate", "s.yaml", target], ["simulate", "s.yaml", any(stems) + ".flac"],
+        ["device", "new", "ring", any(stems)], ["device", "check", "pair", "--picture", target],
+        ["doctor", "--report", target], ["check", "--preset", "pair", "--picture", any(stems) + ".png"],
+        ["export", "--device", "pair", "--to", "wav", any(["takes", "folder", target])],
+        ["report", "--preset", "pair", "--draws", "0", "--plots", any(["takes", target])],
+        ["takes", "list", "--dir", "takes"],
+      ]
+      let force: [String] = any([[], ["--force"], ["--force"]])
+      let words = any(commands) + force
       let outcome = try home.shell("$PINNA " + words.map { "'\($0)'" }.joined(separator: " "))
       if outcome.status != 0 { refused += 1 }
       #expect((0...7).contains(outcome.status), "\(words): \(outcome)")

@@ -59,7 +59,7 @@ extension CheckResults {
 
   /// One line for each voice that is wrong or weak and for what the design says about a weak case, and a summary.
   private var verdict: [String] {
-    var lines = cases.flatMap { one in
+    var lines = cases.flatMap { one -> [String] in
       one.voices.compactMap { voice in voice.fault.map { "WRONG: " + one.sentence(voice, $0) } }
         + (one.checked.weakness.map { ["weak: \(one.checked.name): \($0)"] } ?? [])
         + one.voices.compactMap { voice in voice.weakness.map { "weak: " + one.sentence(voice, $0) } }

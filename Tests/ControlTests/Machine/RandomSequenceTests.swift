@@ -56,7 +56,7 @@ import Threads
     }
     // Under the sanitizers there are too few sequences for every event to occur in every state.
     guard Self.sequences >= 50_000 else { return }
-    let unmet = zip(ProcessorState.Kind.allCases, counts).flatMap { state, row in
+    let unmet = zip(ProcessorState.Kind.allCases, counts).flatMap { (state, row) -> [String] in
       zip(RigEvent.allCases, row).filter { $1 == 0 && Self.isExpected($0, in: state) }.map {
         "\($0.0) in \(state)"
       }
