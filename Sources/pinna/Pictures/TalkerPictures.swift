@@ -29,7 +29,7 @@ final class TalkerPictures: Sendable {
     guard let program = HelperProcess.program else {
       throw Failure(.failed, "the program pinna is not there")
     }
-    let texts = RenderJob.Texts()
+    let texts = TakeJob.Texts()
     let process = try ChildProcess(program, [Self.word, path], output: texts.output, errors: texts.error)
     let end = ContinuousClock.now + .seconds(Self.patience)
     while process.isRunning {
@@ -45,7 +45,7 @@ final class TalkerPictures: Sendable {
     guard process.waitUntilExit() == .exit(0) else {
       throw Failure(.failed, texts.sentences.last ?? "nobody can be found in \(path)")
     }
-    return RenderJob.Texts.content(texts.output)
+    return TakeJob.Texts.content(texts.output)
   }
 
   // MARK: - In the child process

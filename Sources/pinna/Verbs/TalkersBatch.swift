@@ -7,17 +7,9 @@ import Settings
 import Text
 import Threads
 
-/// `pinna talkers --takes`: each take by a child process, several at a time, so that one that fails leaves the others alone.
+/// `pinna talkers --takes`: each take by a child process `pinna talkers`.
 struct TalkersBatch {
-  private struct Job {
-    let take: String
-    let output: String
-    let process: ChildProcess
-    let texts: RenderJob.Texts
-  }
-
-  /// The sidecar of each take, its file of talkers, and why it cannot be read; nil if it can.
-  private var takes: [(sidecar: String, output: String, obstacle: String?)] = []
+  private var takes: [TakeBatch.Take] = []
   /// The options of every `pinna talkers`.
   private let words: [String]
   private let jobs: Int
@@ -33,20 +25,18 @@ struct TalkersBatch {
     let format = try TalkerFormat(word: arguments["--to"] ?? "csv")
     let seats = try Seat.list(arguments.options["--seat"] ?? [])
     words = ["--to", format.rawValue] + seats.flatMap { ["--seat", $0.word] }
-    jobs =
-      try arguments.integer("--jobs", in: 1...1024) ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
+    jobs = try TakeBatch.jobs(arguments)
     replaces = arguments.has("--force")
     let ending = ["webvtt": "vtt", "labels": "txt"][format.rawValue] ?? format.rawValue
     let folders = (arguments.options["--takes"] ?? []) + arguments.operands
     for (folder, place) in try RenderPlan.places(folders, into: OutputPath.withoutLinks(into)) {
-      func add(_ stem: String, _ obstacle: String?) {
-        takes.append(("\(folder)/\(stem).json", "\(place)/\(stem).\(ending)", obstacle))
-      }
       var unreadable: [(String, String)] = []
       for take in TakeFolder(path: folder).endedTakes(unreadable: { unreadable.append(($0, $1)) }) {
-        add(take.stem, nil)
+        takes.append(work("\(folder)/\(take.stem).json", "\(place)/\(take.stem).\(ending)"))
       }
-      for (stem, sentence) in unreadable { add(stem, sentence) }
+      takes += unreadable.map {
+        .init(path: "\(folder)/\($0).json", outputs: ["\(place)/\($0).\(ending)"], fault: $1, commands: [])
+      }
     }
     guard !takes.isEmpty else {
       throw Failure(
@@ -55,65 +45,20 @@ struct TalkersBatch {
     }
   }
 
+  private func work(_ sidecar: String, _ output: String) -> TakeBatch.Take {
+    // Its own sidecar and folders are no lists.
+    guard output != sidecar, access(output + "/", F_OK) != 0 else {
+      let fault = "\(output) is no list of talkers; give another folder with --into, or move it away"
+      return .init(path: sidecar, outputs: [output], fault: fault, commands: [])
+    }
+    let words = ["talkers"] + words + (replaces ? ["--force"] : []) + [sidecar, output]
+    let isThere = !replaces && access(output, F_OK) == 0
+    return .init(
+      path: sidecar, outputs: [output], fault: nil,
+      commands: isThere ? [] : [.init(words: words, output: output, microphones: nil)])
+  }
+
   func run() throws -> ExitStatus {
-    guard let program = HelperProcess.program else {
-      throw Failure(.failed, "the program pinna is not there")
-    }
-    let stops = StopCount()
-    Signals.onStop { stops.next() }
-    let progress = WorkProgress.step("finding who speaks in \("take".counted(takes.count))")
-    var (waiting, running, done, hasFailed) = (takes[...], [Job](), 0, false)
-    func report(_ take: String, _ output: String, _ state: String, _ more: JSONObject = [:]) {
-      done += 1
-      progress(Double(done) / Double(takes.count))
-      hasFailed = hasFailed || state == "failed"
-      Tool.say(json: (["take": take, "output": output, "state": state] + more).text)
-    }
-    while !waiting.isEmpty || !running.isEmpty, stops.count == 0 {
-      if running.count < jobs, let (take, output, obstacle) = waiting.popFirst() {
-        if let obstacle {
-          report(take, output, "failed", ["error": obstacle])
-          continue
-        }
-        do {
-          // Its own sidecar and folders are no lists.
-          guard output != take, access(output + "/", F_OK) != 0 else {
-            throw Failure(
-              .failed, "\(output) is no list of talkers; give another folder with --into, or move it away")
-          }
-          guard replaces || access(output, F_OK) != 0 else {
-            report(take, output, "skipped")
-            continue
-          }
-          try OutputFolder.make(String(output[..<output.lastIndex(of: "/")!]))
-          let texts = RenderJob.Texts()
-          let process = try ChildProcess(
-            program, ["talkers"] + words + (replaces ? ["--force"] : []) + [take, output],
-            errors: texts.error)
-          running.append(Job(take: take, output: output, process: process, texts: texts))
-        } catch { report(take, output, "failed", ["error": "\(error)"]) }
-        continue
-      }
-      running.removeAll { job in
-        guard !job.process.isRunning else { return false }
-        let remarks = job.texts.sentences
-        if job.process.waitUntilExit() == .exit(0) {
-          report(job.take, job.output, "listed", ["remarks": remarks])
-        } else {
-          report(job.take, job.output, "failed", ["error": remarks.last ?? "pinna talkers ended early"])
-        }
-        return true
-      }
-      usleep(5000)
-    }
-    guard stops.count == 0 else {
-      for job in running { job.process.terminate() }
-      for job in running { job.process.waitUntilExit() }
-      throw Failure(
-        .failed,
-        "interrupted; \(done) of \("take".counted(takes.count)) \(done == 1 ? "is" : "are") done; the same command "
-          + "does the others")
-    }
-    return hasFailed ? .incompleteTake : .done
+    try TakeBatch(takes: takes, jobs: jobs, verbs: ("finding who speaks in", "listed", "does")).run()
   }
 }

@@ -6,15 +6,23 @@ import Settings
 import Text
 import Threads
 
-/// A take that is being rendered: one child process after another, for each of its files.
+/// A take that is being worked on: one child process after another, for each of its files.
 ///
 /// Thread: the thread that made it.
-final class RenderJob {
-  let take: RenderPlan.Take
-  private var commands: [(piece: RenderPlan.Piece, words: [String])]
+final class TakeJob {
+  struct Command {
+    /// After `pinna`.
+    let words: [String]
+    let output: String
+    /// The file of microphones that is rendered; nil for a verb that does not render, and says nothing when it is done.
+    let microphones: String?
+  }
+
+  let take: TakeBatch.Take
+  private var waiting: ArraySlice<Command>
+  private var command: Command
   private var process: ChildProcess
   private var texts: Texts
-  private var piece: RenderPlan.Piece
   private let start = ContinuousClock.now
   private var documents: [Document] = []
   /// Frames of each file of microphones.
@@ -56,49 +64,47 @@ final class RenderJob {
     }
   }
 
-  /// - Parameter commands: at least one: what is written, and the words after `pinna`.
-  init(_ take: RenderPlan.Take, _ commands: [(piece: RenderPlan.Piece, words: [String])]) throws {
+  /// - Parameter take: with a command at least.
+  init(_ take: TakeBatch.Take) throws {
     self.take = take
-    self.commands = commands
-    (process, texts) = try Self.start(commands[0].words)
-    piece = commands[0].piece
-    self.commands.removeFirst()
+    (command, waiting) = (take.commands[0], take.commands.dropFirst())
+    (process, texts) = try Self.start(command)
   }
 
-  private static func start(_ words: [String]) throws -> (ChildProcess, Texts) {
+  private static func start(_ command: Command) throws -> (ChildProcess, Texts) {
     guard let program = HelperProcess.program else {
       throw Failure(.failed, "the program pinna is not there")
     }
     let texts = Texts()
-    let process = try ChildProcess(
-      program, words + ["--json"], output: texts.output, errors: texts.error)
-    return (process, texts)
+    let words = command.words + (command.microphones == nil ? [] : ["--json"])
+    return (try ChildProcess(program, words, output: texts.output, errors: texts.error), texts)
   }
 
   /// Whether it has its filters: it writes.
   var hasFilters: Bool {
-    isOver || access(piece.output + ".part", F_OK) == 0 || access(piece.output, F_OK) == 0
+    isOver || access(command.output + ".part", F_OK) == 0 || access(command.output, F_OK) == 0
   }
 
   /// Whether the last process has ended; starts the next one.
-  func hasEnded() throws -> Bool {
+  func hasEnded() -> Bool {
     guard !isOver, !process.isRunning else { return isOver }
     let end = process.waitUntilExit()
     let sentences = texts.sentences
     let document = try? JSONDecoder().decode(Document.self, from: Data(Texts.content(texts.output)))
-    if end == .exit(0), let document {
-      documents.append(document)
-      frames[piece.microphones] = document.frames
+    if end == .exit(0), document != nil || command.microphones == nil {
+      if let document, let microphones = command.microphones {
+        documents.append(document)
+        frames[microphones] = document.frames
+      }
       remarks += sentences
     } else {
       remarks += sentences.dropLast()
-      error = Self.fault(end, sentences.last)
+      error = Self.fault(end, sentences.last, "pinna \(command.words[0])")
     }
-    if error == nil, let next = commands.first {
+    if error == nil, let next = waiting.popFirst() {
       do {
-        (process, texts) = try Self.start(next.words)
-        piece = next.piece
-        commands.removeFirst()
+        (process, texts) = try Self.start(next)
+        command = next
         return false
       } catch { self.error = "\(error)" }
     }
@@ -106,10 +112,10 @@ final class RenderJob {
     return true
   }
 
-  private static func fault(_ end: ChildProcess.End, _ sentence: String?) -> String {
+  private static func fault(_ end: ChildProcess.End, _ sentence: String?, _ verb: String) -> String {
     switch end {
-    case .exit: sentence ?? "pinna render ended without an answer"
-    case .signal(let number): "pinna render was ended by signal \(number)"
+    case .exit: sentence ?? "\(verb) ended without an answer"
+    case .signal(let number): "\(verb) was ended by signal \(number)"
     }
   }
 
@@ -117,9 +123,10 @@ final class RenderJob {
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     let own: JSONObject = ["remarks": remarks, "seconds": (seconds * 1000).rounded() / 1000]
     if let error { return own + ["error": error] }
+    guard let first = documents.first else { return own }
     return own + [
-      "frames": frames.values.reduce(0, +), "channels": documents.first?.channels,
-      "sampleRate": documents.first?.sampleRate, "peak": documents.map(\.peak).max(),
+      "frames": frames.values.reduce(0, +), "channels": first.channels, "sampleRate": first.sampleRate,
+      "peak": documents.map(\.peak).max(),
     ]
   }
 
