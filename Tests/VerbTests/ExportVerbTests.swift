@@ -292,16 +292,13 @@ import Testing
     for line in lines where line.hasPrefix("/impulse/read") {
       let words = line.split(separator: " ")
       let (input, output) = try (#require(Int(words[1])) - 1, #require(Int(words[2])) - 1)
-      let gain = try #require(Double(words[3]))
+      let gain = try #require(Float(words[3]))
       let file = String(words[8].dropFirst().dropLast())
       let clip = try clips[file] ?? AudioClip(path: folder + "/" + file)
       clips[file] = clip
-      let taps = clip.channels[try #require(Int(words[7])) - 1].map { Double($0) * gain }
-      for (n, sample) in microphones[input].enumerated() {
-        for (k, tap) in taps.enumerated() where n + k < 3000 {
-          outputs[output][n + k] += Double(sample) * tap
-        }
-      }
+      let taps = clip.channels[try #require(Int(words[7])) - 1].map { $0 * gain }
+      let part = directConvolution([microphones[input]], [taps])
+      outputs[output] = zip(outputs[output], part).map(+)
     }
     var at = 0
     for name in ["main", "anna", "room", "low"] {

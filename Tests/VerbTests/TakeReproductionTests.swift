@@ -145,7 +145,7 @@ import Testing
     let (a, b) = (try AudioClip(path: a), try AudioClip(path: b))
     guard a.channels.map(\.count) == b.channels.map(\.count) else { return .max }
     return zip(a.channels, b.channels).reduce(0) { sum, pair in
-      sum + zip(pair.0, pair.1).dropFirst(first).count { $0.bitPattern != $1.bitPattern }
+      sum + TestSupport.differences(pair.0, pair.1, from: first)
     }
   }
 

@@ -8,7 +8,7 @@ import Testing
 import Threads
 
 @Suite("The processor under random events") struct RandomSequenceTests {
-  /// 20 000 sequences; `make soak` sets PINNA_SEQUENCES to 10 million.
+  /// `make soak` sets PINNA_SEQUENCES to 10 million.
   static let sequences =
     ProcessInfo.processInfo.environment["PINNA_SEQUENCES"].flatMap(Int.init)
     ?? (ProcessInfo.processInfo.environment["PINNA_QUICK"] == "1" ? 1000 : 8000)
