@@ -103,10 +103,7 @@ extension LiveTests {
       // What was played follows what was recorded.
       try #require(recorded.channels.count >= expected.count)
       for ((expected, actual), source) in zip(zip(expected, recorded.channels), sources) {
-        let delays = (0...8192).map { delay in
-          (0..<512).reduce(0.0) { $0 + Double(expected[4096 + $1]) * Double(actual[4096 + $1 + delay]) }
-        }
-        let delay = delays.indices.max { delays[$0] < delays[$1] }!
+        let delay = bestDelay(of: expected, in: actual)
         let residual = errorLevel(Array(actual[delay..<delay + expected.count]), expected)
         print("\(source), \(recorded.sampleRate) Hz: \(residual) dB at a delay of \(delay) frames")
         #expect(residual < -100, "\(source)")

@@ -33,6 +33,14 @@ public func errorLevel(_ a: some Collection<Float>, _ b: some Collection<Float>)
   return 10 * log10(error / reference)
 }
 
+/// The delay, in frames up to 8192, at which `heard` fits `expected` best, by 512 frames of it from 4096 on.
+public func bestDelay(of expected: [Float], in heard: [Float]) -> Int {
+  let fits = (0...8192).map { (delay: Int) -> Double in
+    (4096..<4608).reduce(0.0) { $0 + Double(expected[$1]) * Double(heard[$1 + delay]) }
+  }
+  return fits.indices.max { fits[$0] < fits[$1] }!
+}
+
 /// The RMS in dB relative to 1.
 public func level(_ signal: some Collection<Float>) -> Double {
   10 * log10(signal.reduce(0.0) { $0 + pow(Double($1), 2) } / Double(signal.count))
