@@ -48,8 +48,8 @@ extension LiveTests {
     }
 
     @Test(
-      "R34: every frame of every take is in place while quantum, rate and orientation change at random, and another program comes and goes"
-    )
+      "R34: every frame of every take is in place while quantum, rate and orientation change at random, and another program comes and goes",
+      .nightly)
     func everything() throws {
       let graph = try LiveGraph(preset: "phone5", period: 256)
       let pipeWire = try #require(graph.pipeWire)
