@@ -15,10 +15,10 @@ LIBRARY = .build/pinna-lv2.so
 # Designs have a thread per core; those of OpenBLAS would wait for each other beside them.
 export OPENBLAS_NUM_THREADS = 1
 TESTS = .build/release/pinnaPackageTests.xctest --testing-library swift-testing
-SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread -debug-info-format none
+SANITIZE_THREAD = --scratch-path .build/tsan --sanitize=thread
 # Slow tests on one thread, in which ThreadSanitizer can find nothing.
 ONE_THREAD = ConvolutionTests/|PeriodChangeTests/|FakeEngineTests/|OneTimeNameTests/|PluginTests/(odd|regular|anyLength|file)
-SANITIZE_ADDRESS = --scratch-path .build/asan --sanitize=address -debug-info-format none
+SANITIZE_ADDRESS = --scratch-path .build/asan --sanitize=address
 
 ## Install what is missing, build, and show it at work.
 run: install-packages
@@ -106,8 +106,8 @@ sanitize:
 	@echo "== $$(date +%T) ThreadSanitizer"
 	TSAN_OPTIONS=halt_on_error=1 $(THREAD_TESTS) --skip '$(ONE_THREAD)'
 	@echo "== $$(date +%T) AddressSanitizer"
-	PINNA_QUICK_BUILD=1 swift build --build-tests --disable-xctest -c release $(SANITIZE_ADDRESS)
-	PINNA_QUICK_BUILD=1 ASAN_OPTIONS=halt_on_error=1 $(SANITIZED_TESTS) $(SANITIZE_ADDRESS)
+	swift build --build-tests --disable-xctest -c release $(SANITIZE_ADDRESS)
+	ASAN_OPTIONS=halt_on_error=1 $(SANITIZED_TESTS) $(SANITIZE_ADDRESS)
 
 # `swift test` would add -enable-testing and compile everything again, for the tool, too. ThreadSanitizer needs that:
 # without it, parts of Swift's Mutex are inlined, and it takes the rest, which it does not see, for a race.
