@@ -1,10 +1,6 @@
-import FoundationEssentials
-import Glibc
-import JackTools
 import Messages
 import Settings
 import Text
-import Threads
 
 /// `pinna render --takes`: every take by child processes `pinna render`. Outputs get their names when they are whole: what
 /// has its name is complete.

@@ -1,11 +1,7 @@
-import FoundationEssentials
 import Glibc
-import JackTools
 import Messages
 import Recording
 import Settings
-import Text
-import Threads
 
 /// `pinna talkers --takes`: each take by a child process `pinna talkers`.
 struct TalkersBatch {

@@ -273,7 +273,7 @@ struct RandomSequence {
   private mutating func settle(_ step: Int) throws {
     let (world, processor) = (rig.world, rig.processor)
     for round in 0..<400 {
-      world.now += .milliseconds(round < 10 ? 100 : 300)
+      world.now += .milliseconds(100)
       world.endOpening(.success(48000))
       while !world.designs.isEmpty { world.endDesign() }
       while !world.fallbacks.isEmpty { world.endFallback() }
@@ -303,7 +303,7 @@ struct RandomSequence {
       let isAtRest =
         [.live, .stopped, .stranded].contains(processor.state.kind) && processor.takes.closing.isEmpty
       // A microphone that has returned counts as working after 2 s.
-      if round > 16, isAtRest, unanswered.isEmpty, !processor.isChangingMain, processor.change == nil,
+      if round > 30, isAtRest, unanswered.isEmpty, !processor.isChangingMain, processor.change == nil,
         processor.areFeedsSettled
       {
         break
