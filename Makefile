@@ -168,18 +168,20 @@ mutations: install-packages
 	python3 tools/mutations
 
 ## The table of figures over all presets: must, aim, reached. Fails where one that must be reached is missed.
-figures: install-packages build
+figures: install-packages
+	$(QUICKLY) --build-tests
+	@ln -sf release/pinna .build/pinna
 	@echo "== Figures of every preset on the full mesh, into .build/figures.md"
-	PINNA_PROGRAMS=1 swift build -c release --product figure-table
+	PINNA_PROGRAMS=1 $(QUICKLY) --product figure-table
 	@.build/release/figure-table > .build/figures.md; status=$$?; cat .build/figures.md; \
 	  echo "== The oracle's judgement of exported filters"; \
 	  sh tools/evaluate-exports "$(ORACLE)" || status=1; \
 	  echo "== Every error at every microphone, and 100 clean arrays"; \
-	  PINNA_ARRAY_DRAWS=1 swift test -c release --filter ArrayCheckTests || status=1; \
+	  PINNA_ARRAY_DRAWS=1 $(TESTS) --filter ArrayCheckTests || status=1; \
 	  echo "== Every field of a design changes its filters"; \
-	  PINNA_EVERY_FIELD=1 swift test -c release --filter DesignParametersTests || status=1; \
+	  PINNA_EVERY_FIELD=1 $(TESTS) --filter DesignParametersTests || status=1; \
 	  echo "== Directivity at 72 looks of four arrays"; \
-	  PINNA_EVERY_LOOK=1 swift test -c release --filter LookDirectivityTests || status=1; exit $$status
+	  PINNA_EVERY_LOOK=1 $(TESTS) --filter LookDirectivityTests || status=1; exit $$status
 
 ## The filter sets that ship, designed anew: half an hour.
 filters: export XDG_CACHE_HOME = $(CURDIR)/.build/shipped
@@ -198,15 +200,17 @@ FUZZERS = .build/fuzzers/release/Fuzzers
 fuzz: install-packages fuzzers
 	@for parser in $(FUZZED); do echo "== libFuzzer, $(PINNA_FUZZ_SECONDS) s: $$parser"; \
 	  sh tools/fuzz $(FUZZERS) $$parser -max_total_time=$(PINNA_FUZZ_SECONDS) || exit 1; done
+	$(QUICKLY) --build-tests
 	@echo "== SOFA files, whose reader is a process with limits of its own: good ones made bad by chance"
-	PINNA_FUZZ=$(PINNA_FUZZ_THOUSANDS) PINNA_FUZZ_SEED=$$(date +%s) swift test -c release --filter FuzzTests/sofaFiles
+	PINNA_FUZZ=$(PINNA_FUZZ_THOUSANDS) PINNA_FUZZ_SEED=$$(date +%s) $(TESTS) --filter FuzzTests/sofaFiles
 
 fuzzers: export PINNA_FUZZERS = 1
 fuzzers:
 	swift build -c release --product Fuzzers --scratch-path .build/fuzzers --sanitize=fuzzer --sanitize=address \
 	  -Xswiftc -sanitize=fuzzer
 
-## Fault injection: promises R1 to R56 with what was measured, in at most 45 minutes.
+## Fault injection: promises R1 to R56 with what was measured, in at most 45 minutes. WITHOUT_SANITIZERS=1 leaves out what
+## the gate runs, too.
 FAULTS = .build/faults
 FAULTS_RUN = PINNA_FAULTS=1 PINNA_FAULTS_LOG=$(CURDIR)/$(FAULTS).log $(TESTS)
 # The suites in a graph whose tests name a promise: files of Tests/LiveTests with a title that begins with "R<number>:".
@@ -245,10 +249,10 @@ faults: install-packages
 	  printf 'R17\t10 million packets of libFuzzer, under ASan\t%s\tno report\t%s\n' \
 	  "$$(test $$verdict = kept && echo no report || echo reports)" $$verdict >>$(FAULTS).log; \
 	  else echo "faults: the fuzzers were not built, and no packet was sent: see $(FAULTS)-packets.txt" >>$(FAULTS).txt; fi
-	@echo "== $$(date +%T) Three sanitizers"
-	@{ tools/tests engine && $(MAKE) --no-print-directory sanitize; } >$(FAULTS)-sanitizers.txt 2>&1 && verdict=kept || verdict=BROKEN; \
+	@test -n "$(WITHOUT_SANITIZERS)" || echo "== $$(date +%T) Three sanitizers"
+	@test -n "$(WITHOUT_SANITIZERS)" || { { tools/tests engine && $(MAKE) --no-print-directory sanitize; } >$(FAULTS)-sanitizers.txt 2>&1 && verdict=kept || verdict=BROKEN; \
 	  printf 'R27\tengine and queues under RTSan, TSan, ASan\t%s\tclean\t%s\n' \
-	  $$(test $$verdict = kept && echo clean || echo reports) $$verdict >>$(FAULTS).log
+	  $$(test $$verdict = kept && echo clean || echo reports) $$verdict >>$(FAULTS).log; }
 	@echo "== $$(date +%T) What was promised, and what came of it"
 	@sh tools/faults-table $(FAULTS).log $(FAULTS).txt
 

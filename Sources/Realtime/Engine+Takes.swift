@@ -173,7 +173,7 @@ extension Engine {
       let (feeds, inputs, frames) = (period.feeds, period.inputs, period.frames)
       let isRepeat = period.timing.isRepeat
       ring._withUnsafeGuaranteedRef {
-        if isRepeat { $0.repeatTime(frames: frames) }
+        $0.settle(frames: frames, isRepeat: isRepeat)
         $0.write(left: left, right: right, feeds: feeds, inputs: inputs, frames: frames)
       }
     } else {

@@ -27,12 +27,28 @@ public struct TakeGap: Hashable, Sendable, BitwiseCopyable {
   /// Duration of the server's stall, beyond the time of its frames; of a stall of Pinna, when the server called it again,
   /// on the monotonic clock.
   public let microseconds: Int
+
+  /// Whether Pinna seemed to stall, for known frames.
+  var isStall: Bool {
+    @_noLocks @_noAllocation
+    get { if case .stall = cause { frames > 0 } else { false } }
+  }
+
+  @_noLocks @_noAllocation
+  func shorter(by count: Int) -> TakeGap {
+    TakeGap(start: start, frames: frames &- count, cause: cause, microseconds: microseconds)
+  }
+
+  @_noLocks @_noAllocation
+  func earlier(by count: Int) -> TakeGap {
+    TakeGap(start: start &- count, frames: frames, cause: cause, microseconds: microseconds)
+  }
 }
 
 /// The ring buffer of one take, from the callback to the take's disk thread.
 ///
-/// It holds whole frames in order: main's outputs, those of other feeds, then microphones, so that all stay in step. A
-/// second queue holds the gaps, with their exact lengths.
+/// It holds whole frames in order: main's outputs, those of other feeds, then microphones, so that all stay in step. Gaps
+/// are in a queue of their own, with their exact lengths.
 public final class TakeRing: @unchecked Sendable {
   // Unchecked: single producer (the callback), single consumer (the disk thread); the cursors order their accesses.
 
@@ -67,8 +83,7 @@ public final class TakeRing: @unchecked Sendable {
   private let placeBits: UInt64
   private let samples: AlignedMemory
   private let cursor: RingCursor
-  private let gapCursor: RingCursor
-  private let gaps: UnsafeMutablePointer<TakeGap>
+  private let gaps = GapQueue()
   private let begun = Atomic<Bool>(false)
   private let finished = Atomic<Bool>(false)
   // Frames lost so far, whether queued as a gap or not, and whether a stall lost the last of them.
@@ -77,9 +92,6 @@ public final class TakeRing: @unchecked Sendable {
   // Callback only: length of the take so far, and lost frames that are not queued as a gap yet.
   private var length = 0
   private var unflushedGap = 0
-  // Callback only: frames that seemed lost before the next period and before the last one, and those of them that then came
-  // late, which the next stall has in excess.
-  private var (newStall, lastStall, lateFrames) = (0, 0, 0)
   // Callback only: when the last stall ended, on the monotonic clock.
   private var stallEnd = 0
   // Disk thread only: frames of the gaps drained so far.
@@ -90,7 +102,6 @@ public final class TakeRing: @unchecked Sendable {
   private var reserved: ReservedMemory?
   // Written by the callback before `finished`.
   private var endedWithTransport = false
-  private static let gapCapacity = 256
 
   /// If there is no memory, the program ends.
   ///
@@ -129,13 +140,10 @@ public final class TakeRing: @unchecked Sendable {
     placeBits = places.reduce(0) { $0 | 1 << UInt64($1) }
     samples = memory
     cursor = RingCursor(capacity: capacityFrames)
-    gapCursor = RingCursor(capacity: Self.gapCapacity)
-    gaps = .allocate(capacity: Self.gapCapacity)
   }
 
   deinit {
     samples.free()
-    gaps.deallocate()
     places.deallocate()
     reserved?.free()
   }
@@ -240,11 +248,9 @@ public final class TakeRing: @unchecked Sendable {
     feeds: UnsafePointer<UnsafeMutablePointer<Float>?>?, inputs: UnsafePointer<UnsafePointer<Float>?>,
     frames: Int
   ) {
-    lastStall = newStall
-    newStall = 0
     // The last two gap slots are reserved for pauses and for the end.
     var hasRoom = cursor.freeCount() >= frames
-    if unflushedGap > 0, gapCursor.freeCount() <= 2 { hasRoom = false }
+    if unflushedGap > 0, gaps.freeCount() <= 2 { hasRoom = false }
     guard hasRoom else { return loseFrames(frames, .disk) }
     flushGap()
     if outputs > 0 { copy(left, 0, frames) }
@@ -269,24 +275,22 @@ public final class TakeRing: @unchecked Sendable {
   /// - Parameter end: when the server called again, on the monotonic clock.
   @_noLocks @_noAllocation
   func skip(_ frames: Int, until end: Int) {
-    newStall &+= frames
-    let known = min(lateFrames, frames)
-    lateFrames &-= known
-    if frames > known {
-      loseFrames(frames &- known, .stall)
-      stallEnd = end
-    }
+    loseFrames(frames, .stall)
+    stallEnd = end
   }
 
-  /// The period that is written next has the time of the last one. If frames seemed lost before that, they were late:
-  /// the last period was the one that seemed lost. The gap before it stays, and the next one is shorter.
+  /// Before a period is written: its time is its own, and frames that seemed lost long enough before are lost; or it is that
+  /// of the period before, and the last frames that seemed lost were late.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func repeatTime(frames: Int) {
-    let late = min(frames, lastStall)
-    lateFrames &+= late
-    newStall = lastStall &- late
+  func settle(frames: Int, isRepeat: Bool) {
+    guard isRepeat else {
+      return gaps.settle(at: cursor.producedCount(), mostHeldBack: capacityFrames / 2)
+    }
+    let late = gaps.takeBack(frames)
+    length &-= late
+    lostCount.store(lostCount.load(ordering: .relaxed) &- late, ordering: .releasing)
   }
 
   /// Adds a place where frames may be missing that nobody counts.
@@ -296,7 +300,7 @@ public final class TakeRing: @unchecked Sendable {
   @_noLocks @_noAllocation
   func skipUncounted(at time: Int) {
     flushGap()
-    guard unflushedGap == 0, gapCursor.freeCount() > 1 else { return }
+    guard unflushedGap == 0, gaps.freeCount() > 1 else { return }
     push(TakeGap(start: length, frames: 0, cause: .stall, microseconds: time))
   }
 
@@ -306,7 +310,7 @@ public final class TakeRing: @unchecked Sendable {
   @_noLocks @_noAllocation
   func pause(microseconds: Int) {
     flushGap()
-    guard unflushedGap == 0, gapCursor.freeCount() > 1 else { return }
+    guard unflushedGap == 0, gaps.freeCount() > 1 else { return }
     push(TakeGap(start: length, frames: 0, cause: .server, microseconds: microseconds))
   }
 
@@ -317,6 +321,7 @@ public final class TakeRing: @unchecked Sendable {
   @_noLocks @_noAllocation
   func finish(withTransport: Bool) {
     flushGap()
+    gaps.close()
     endedWithTransport = withTransport
     finished.store(true, ordering: .releasing)
   }
@@ -338,7 +343,7 @@ public final class TakeRing: @unchecked Sendable {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func loseFrames(_ frames: Int, _ cause: TakeGap.Cause) {
-    if unflushedGap > 0, missingCause != cause, gapCursor.freeCount() > 2 { flushGap() }
+    if unflushedGap > 0, missingCause != cause, gaps.freeCount() > 2 { flushGap() }
     if unflushedGap == 0 { lostToStall.store(cause == .stall, ordering: .relaxed) }
     unflushedGap &+= frames
     // Releasing: a reader that sees this count also sees every frame and gap before it.
@@ -356,7 +361,7 @@ public final class TakeRing: @unchecked Sendable {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func flushGap() {
-    guard unflushedGap > 0, gapCursor.freeCount() > 0 else { return }
+    guard unflushedGap > 0, gaps.freeCount() > 0 else { return }
     let cause = missingCause
     push(
       TakeGap(
@@ -368,8 +373,7 @@ public final class TakeRing: @unchecked Sendable {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func push(_ gap: TakeGap) {
-    gaps[gapCursor.writeIndex()] = gap
-    gapCursor.produced(1)
+    gaps.append(gap, after: cursor.producedCount())
   }
 
   // MARK: - Disk thread
@@ -424,7 +428,7 @@ public final class TakeRing: @unchecked Sendable {
     // Read this first: a callback that is still running may meanwhile queue a gap and write frames after it. Every
     // frame lost so far is then either in a gap that is drained below, or missing at `position`.
     let lostSoFar = lostCount.load(ordering: .acquiring)
-    try drainWritten(position: &position, frames: frames, gap: gap)
+    try drainWritten(position: &position, isLast, frames: frames, gap: gap)
     let missing = lostSoFar - drainedGapFrames
     guard isLast, missing > 0 else { return }
     let last = TakeGap(start: position, frames: missing, cause: missingCause, microseconds: 0)
@@ -442,17 +446,18 @@ public final class TakeRing: @unchecked Sendable {
 
   /// Thread: disk thread.
   private func drainWritten<Failure: Error>(
-    position: inout Int, frames: (UnsafeBufferPointer<Float>) throws(Failure) -> Void,
+    position: inout Int, _ isLast: Bool, frames: (UnsafeBufferPointer<Float>) throws(Failure) -> Void,
     gap: (TakeGap) throws(Failure) -> Void
   ) throws(Failure) {
-    // Read the frame count before the gaps: a gap is always queued before the frames that follow it.
     var available = cursor.filledCount()
+    let drainable = gaps.drainableFrames
+    if !isLast, drainable != .max { available = min(available, drainable - cursor.consumedCount()) }
+    var open: Int? = isLast ? 0 : nil
     while true {
       var run = available
-      if gapCursor.filledCount() > 0 {
-        let next = gaps[gapCursor.readIndex()]
+      if let next = gaps.next(open) {
         if next.start == position {
-          gapCursor.consumed(1)
+          gaps.remove(&open)
           try deliver(next, position: &position, to: gap)
           continue
         }

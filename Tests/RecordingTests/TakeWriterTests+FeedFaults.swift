@@ -100,7 +100,8 @@ extension TakeWriterTests {
     let json = URL(filePath: writer.openPath).lastPathComponent.replacing(".wav", with: ".json.part")
     try FileManager.default.copyItem(atPath: "\(folder.path)/\(json)", toPath: "\(copy.path)/\(json)")
     run.process(Self.period, timing: .stall(150 * 48_000))
-    let length = 11 * Self.period + 150 * 48_000
+    for _ in 0..<130 { run.process(Self.period) }
+    let length = 141 * Self.period + 150 * 48_000
     #expect(waitUntil(seconds: 20) { writer.frames >= length })
     for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where !name.contains("json")
     {

@@ -137,6 +137,7 @@ extension TakeWriterTests {
     try begin(writer, periods: 10)
     _ = writer.mark("one")
     run.process(Self.period, timing: .stall(90 * 48_000))
+    for _ in 0..<130 { run.process(Self.period) }
     try #require(waitUntil(seconds: 10) { writer.frames > 90 * 48_000 })
     let second = writer.mark("two")
     let result = try end(writer)

@@ -104,7 +104,7 @@ import Testing
     // A stall before its first period does not belong to the take.
     let result = try take(
       try writer(names), periods: 40,
-      timing: [0: .stall(144_001), 10: .stall(144_001), 20: pause, 30: again])
+      timing: [0: .stall(144_001), 5: again, 10: .stall(144_001), 20: pause])
     let frames = 40 * Self.period + 144_001
     #expect(result.frames == frames)
     let document = try sidecar(result)

@@ -49,7 +49,7 @@ struct RandomSequence {
   }
   private static let stateIndices = Dictionary(
     uniqueKeysWithValues: ProcessorState.Kind.allCases.enumerated().map { ($0.element, $0.offset) })
-  private static let events = RigEvent.allCases
+  private static let ends: [RigEvent] = [.prepareEnds, .prepareFails, .takeEnds, .takeEndsIncomplete]
 
   private let seed: UInt64
   private var noise: SeededNoise
@@ -74,8 +74,10 @@ struct RandomSequence {
   }
 
   private mutating func step(_ step: Int, _ counts: inout Counts) throws {
-    let event = Self.weighted[Int(noise.next() % UInt64(Self.weighted.count))]
     let kind = rig.processor.state.kind
+    // A playback ends within a period: work that rarely happens to end just then.
+    let events = kind == .endingPlayback && noise.next() % 2 == 0 ? Self.ends : Self.weighted
+    let event = events[Int(noise.next() % UInt64(events.count))]
     if trigger(event) {
       counts[Self.stateIndices[kind]!][event.rawValue] += 1
       pastEvents.append(event)
