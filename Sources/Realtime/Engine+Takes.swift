@@ -85,12 +85,22 @@ extension Engine {
     }
   }
 
-  /// Writes time without callbacks into a running take. Without a take, empties the pre-roll, which must be
-  /// contiguous.
+  /// Writes time without callbacks into a running take, or takes it back. Without a take, empties the pre-roll, which must
+  /// be contiguous.
   ///
   /// Thread: JACK's realtime thread (process callback).
+  /// - Parameter frames: of the period that follows.
   @_noLocks @_noAllocation
-  func recordLostTime(_ timing: Timing) {
+  func recordLostTime(_ timing: Timing, before frames: Int) {
+    if case .recording(_, let ring) = state.pointee.take {
+      ring._withUnsafeGuaranteedRef {
+        if timing.isRepeat {
+          $0.takeBackStall(frames: timing.repeatedFrames)
+        } else {
+          $0.confirmStalls(period: frames)
+        }
+      }
+    }
     guard timing.skippedFrames > 0 || timing.pausedMicroseconds > 0 || timing.isUncounted else { return }
     guard case .recording(_, let ring) = state.pointee.take else {
       if timing.skippedFrames > 0 || timing.pausedMicroseconds > 0 { resetPreRolls() }
@@ -171,9 +181,7 @@ extension Engine {
     if case .recording(_, let ring) = state.pointee.take {
       let (left, right) = (UnsafePointer(period.left), UnsafePointer(period.right))
       let (feeds, inputs, frames) = (period.feeds, period.inputs, period.frames)
-      let isRepeat = period.timing.isRepeat
       ring._withUnsafeGuaranteedRef {
-        $0.settle(frames: frames, isRepeat: isRepeat)
         $0.write(left: left, right: right, feeds: feeds, inputs: inputs, frames: frames)
       }
     } else {

@@ -180,7 +180,7 @@ public final class Engine: @unchecked Sendable {
     adoptConvolver(period)
     chooseHistory(period.frames)
     if !isRetired {
-      recordLostTime(period.timing)
+      recordLostTime(period.timing, before: period.frames)
       endTakeWithTransport(period.timing)
       applyControl()
       beginFadeOrTake(period.timing, period.frames)

@@ -29,7 +29,7 @@ public struct TakeGap: Hashable, Sendable, BitwiseCopyable {
   public let microseconds: Int
 
   /// Whether Pinna seemed to stall, for known frames.
-  var isStall: Bool {
+  var isCountedStall: Bool {
     @_noLocks @_noAllocation
     get { if case .stall = cause { frames > 0 } else { false } }
   }
@@ -84,6 +84,8 @@ public final class TakeRing: @unchecked Sendable {
   private let samples: AlignedMemory
   private let cursor: RingCursor
   private let gaps = GapQueue()
+  /// How long a stall stays open, in frames: periods that are late follow each other, for 7936 frames in the longest run seen.
+  private static let shortestPatience = 8192
   private let begun = Atomic<Bool>(false)
   private let finished = Atomic<Bool>(false)
   // Frames lost so far, whether queued as a gap or not, and whether a stall lost the last of them.
@@ -164,11 +166,16 @@ public final class TakeRing: @unchecked Sendable {
   /// Thread: JACK's realtime thread (process callback).
   public func freeFrames() -> Int { cursor.freeCount() }
 
-  /// The frame of the take that comes next, from the first one that the callback wrote.
+  /// The frame of the take that comes next, from the first one that the callback wrote. What is told of does not move any
+  /// more: open stalls are closed.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func nextFrame() -> Int { length &+ unflushedGap }
+  func nextFrame() -> Int {
+    flushGap()
+    gaps.close()
+    return length &+ unflushedGap
+  }
 
   /// Whether it records an output of a feed other than `main`.
   ///
@@ -279,15 +286,22 @@ public final class TakeRing: @unchecked Sendable {
     stallEnd = end
   }
 
-  /// Before a period is written: its time is its own, and frames that seemed lost long enough before are lost; or it is that
-  /// of the period before, and the last frames that seemed lost were late.
+  /// Before a period with a time of its own is written: frames that seemed lost long enough before are lost.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func settle(frames: Int, isRepeat: Bool) {
-    guard isRepeat else {
-      return gaps.settle(at: cursor.producedCount(), mostHeldBack: capacityFrames / 2)
-    }
+  func confirmStalls(period: Int) {
+    let patience = max(Self.shortestPatience, 4 &* period)
+    gaps.closeOld(
+      length: length, patience: patience, recorded: cursor.producedCount(),
+      mostHeldBack: min(capacityFrames / 2, 2 &* patience))
+  }
+
+  /// Before a period is written that has the time of the one before: the last frames that seemed lost were late.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func takeBackStall(frames: Int) {
     let late = gaps.takeBack(frames)
     length &-= late
     lostCount.store(lostCount.load(ordering: .relaxed) &- late, ordering: .releasing)
@@ -373,7 +387,7 @@ public final class TakeRing: @unchecked Sendable {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func push(_ gap: TakeGap) {
-    gaps.append(gap, after: cursor.producedCount())
+    gaps.append(gap, recorded: cursor.producedCount())
   }
 
   // MARK: - Disk thread
@@ -396,7 +410,11 @@ public final class TakeRing: @unchecked Sendable {
   /// Length of the take so far, lost frames included, from the first frame that the callback wrote.
   ///
   /// Thread: any.
-  public var frames: Int { cursor.producedCount() + lostFrames }
+  public var frames: Int {
+    // Lost frames that turned out to be late are taken off before the next ones are recorded.
+    let recorded = cursor.producedCount()
+    return recorded + lostFrames
+  }
 
   /// Frames that the disk thread has not drained yet.
   ///
@@ -425,10 +443,24 @@ public final class TakeRing: @unchecked Sendable {
     frames: (UnsafeBufferPointer<Float>) throws(Failure) -> Void,
     gap: (TakeGap) throws(Failure) -> Void
   ) throws(Failure) {
+    let open = isLast ? gaps.seal() : 0
     // Read this first: a callback that is still running may meanwhile queue a gap and write frames after it. Every
     // frame lost so far is then either in a gap that is drained below, or missing at `position`.
     let lostSoFar = lostCount.load(ordering: .acquiring)
-    try drainWritten(position: &position, isLast, frames: frames, gap: gap)
+    var available = cursor.filledCount()
+    let drainable = gaps.drainableFrames
+    if !isLast, drainable != .max { available = min(available, drainable - cursor.consumedCount()) }
+    while let next = gaps.first {
+      guard try drain(until: next, &available, &position, frames) else { break }
+      gaps.removeFirst()
+      try deliver(next, position: &position, to: gap)
+    }
+    for n in 0..<open {
+      let next = gaps.open(n)
+      guard try drain(until: next, &available, &position, frames) else { break }
+      try deliver(next, position: &position, to: gap)
+    }
+    _ = try drain(until: nil, &available, &position, frames)
     let missing = lostSoFar - drainedGapFrames
     guard isLast, missing > 0 else { return }
     let last = TakeGap(start: position, frames: missing, cause: missingCause, microseconds: 0)
@@ -444,33 +476,24 @@ public final class TakeRing: @unchecked Sendable {
     try body(gap)
   }
 
+  /// Drains the frames before a gap, all without one.
+  ///
   /// Thread: disk thread.
-  private func drainWritten<Failure: Error>(
-    position: inout Int, _ isLast: Bool, frames: (UnsafeBufferPointer<Float>) throws(Failure) -> Void,
-    gap: (TakeGap) throws(Failure) -> Void
-  ) throws(Failure) {
-    var available = cursor.filledCount()
-    let drainable = gaps.drainableFrames
-    if !isLast, drainable != .max { available = min(available, drainable - cursor.consumedCount()) }
-    var open: Int? = isLast ? 0 : nil
-    while true {
-      var run = available
-      if let next = gaps.next(open) {
-        if next.start == position {
-          gaps.remove(&open)
-          try deliver(next, position: &position, to: gap)
-          continue
-        }
-        run = min(run, next.start - position)
-      }
+  /// - Parameter available: how many frames there are, from `position` on.
+  /// - Returns: whether that reached the gap.
+  private func drain<Failure: Error>(
+    until gap: TakeGap?, _ available: inout Int, _ position: inout Int,
+    _ frames: (UnsafeBufferPointer<Float>) throws(Failure) -> Void
+  ) throws(Failure) -> Bool {
+    while available > 0, position < gap?.start ?? .max {
       // In short runs, so that room becomes free while a slow disk is still writing.
-      run = min(run, capacityFrames - cursor.readIndex(), 8192)
-      guard run > 0 else { return }
+      let run = min(available, (gap?.start ?? .max) - position, capacityFrames - cursor.readIndex(), 8192)
       let start = samples.floats + cursor.readIndex() * channels
       defer { cursor.consumed(run) }
       position += run
       available -= run
       try frames(UnsafeBufferPointer(start: start, count: run * channels))
     }
+    return gap.map { position >= $0.start } ?? true
   }
 }

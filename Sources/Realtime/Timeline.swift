@@ -21,9 +21,14 @@ public struct Timing: BitwiseCopyable, Sendable, Hashable {
   /// The server's frame time is that of another clock from this period on. Frames may be missing just before it, beyond
   /// `skippedFrames`: in PipeWire, where it goes over to freewheel or back, and hardly elsewhere.
   public var isUncounted = false
-  /// The server has not advanced since the period before, which was late: jackd2 in its asynchronous mode calls once more for
-  /// each period that it owes.
-  public var isRepeat = false
+  /// How many frames have the same time as frames before: the callback before was late, and read the time of this period
+  /// (jackd2 without -S, PipeWire 0.3).
+  public var repeatedFrames = 0
+  /// Whether the period has the time of the one before.
+  public var isRepeat: Bool {
+    @_noLocks @_noAllocation
+    get { repeatedFrames > 0 }
+  }
   /// When the period began, on the monotonic clock.
   public var microseconds = 0
   /// The period's first frame on the server's clock; 0 in freewheel. An engine reads it in its first period and counts
@@ -131,7 +136,8 @@ public struct Timeline {
       // frame time counts as stuck, and elapsed time decides.
       if frameTime == lastFrameTime, repeats < 2 {
         repeats &+= 1
-        timing.isRepeat = true
+        timing.repeatedFrames = counting == .position ? lastFrames : frames
+        lastFrames = frames
         return timing
       }
       let time = microseconds &- lastMicroseconds

@@ -3,7 +3,7 @@ import Realtime
 import TestSupport
 import Testing
 
-@Suite("RealtimeSanitizer") struct SanitizerTests {
+@Suite("Sanitizers") struct SanitizerTests {
   /// Hides an address from the optimiser.
   nonisolated(unsafe) static var kept: UnsafeMutableRawPointer?
 
@@ -18,6 +18,36 @@ import Testing
     await #expect(processExitsWith: .exitCode(43)) {
       RealtimeContext.run { SanitizerTests.kept = malloc(100) }
     }
+  }
+
+  static func isRunning(_ sanitizer: String) -> Bool {
+    dlsym(UnsafeMutableRawPointer(bitPattern: 0), "__\(sanitizer)_init") != nil
+  }
+
+  @Test(
+    "R27: the sanitizer that guards the queues detects two threads that write the same memory",
+    .enabled(if: isRunning("tsan"), "it runs without ThreadSanitizer; see make sanitize"))
+  func sanitizerHearsARace() async throws {
+    let result = try #require(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        DispatchQueue.concurrentPerform(iterations: 4) { n in
+          for _ in 0..<100_000 { SanitizerTests.kept = UnsafeMutableRawPointer(bitPattern: n + 1) }
+        }
+      })
+    #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("data race"))
+  }
+
+  @Test(
+    "R27: the sanitizer that guards the engine's memory detects a sample behind the end of a buffer",
+    .enabled(if: isRunning("asan"), "it runs without AddressSanitizer; see make sanitize"))
+  func sanitizerHearsAnOverrun() async throws {
+    let result = try #require(
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let buffer = UnsafeMutablePointer<Float>.allocate(capacity: 64)
+        for n in 0...64 { buffer[n] = Float(n) }
+        SanitizerTests.kept = UnsafeMutableRawPointer(buffer)
+      })
+    #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("heap-buffer-overflow"))
   }
 
   @Test(

@@ -67,8 +67,9 @@ import Testing
   struct Drained {
     var position = 0
     var gaps: [TakeGap] = []
-    /// Frames and gaps at wrong positions.
+    /// Frames and gaps at wrong positions. The ramp goes on where Pinna stalled.
     var misplaced = 0
+    private var stalled = 0
 
     mutating func drain(_ ring: TakeRing, isLast: Bool = false) {
       var length = position
@@ -76,7 +77,7 @@ import Testing
         position: &position, isLast: isLast,
         frames: { run in
           for sample in run {
-            if abs(sample * 131_072 - Float(length)) > 0.1 { misplaced += 1 }
+            if abs(sample * 131_072 - Float(length - stalled)) > 0.1 { misplaced += 1 }
             length += 1
           }
         },
@@ -84,6 +85,7 @@ import Testing
           if $0.start != length { misplaced += 1 }
           gaps.append($0)
           length += $0.frames
+          if $0.cause == .stall { stalled += $0.frames }
         })
     }
   }
@@ -122,7 +124,7 @@ import Testing
   func latePeriods() throws {
     let stall = Timing.stall(100)
     var again = Timing()
-    again.isRepeat = true
+    again.repeatedFrames = Self.period
     let long = Timing.stall(250)
     var pause = Timing()
     pause.pausedMicroseconds = 60_000
@@ -151,8 +153,49 @@ import Testing
       run.process(Self.period)
       take.drain(ring, isLast: true)
       #expect(take.gaps.map(\.start) == gaps.map(\.0) && take.gaps.map(\.frames) == gaps.map(\.1))
-      #expect(take.position == 1200 + gaps.reduce(0) { $0 + $1.1 })
+      #expect(take.position == 1200 + gaps.reduce(0) { $0 + $1.1 } && take.misplaced == 0)
     }
+  }
+
+  @Test(
+    "R9: a stall stays one when a period is late 8192 frames after it, when many follow it, and when half the ring waits",
+    arguments: [(20_000, 3..<4, 84, 0), (20_000, 3..<4, 86, 1), (20_000, 3..<80, 82, 64), (600, 3..<4, 7, 1)])
+  func confirmedStalls(capacity: Int, stalls: Range<Int>, repeated: Int, confirmed: Int) throws {
+    var again = Timing()
+    again.repeatedFrames = Self.period
+    let ring = TakeRing(outputs: 1, capacityFrames: capacity)
+    let engine = try recording(into: ring)
+    var run = OfflineRun(engine, microphones: [Self.ramp])
+    var take = Drained()
+    for n in 0..<100 {
+      if n == repeated { #expect(take.gaps.count == confirmed) }
+      run.process(Self.period, timing: n == repeated ? again : stalls.contains(n) ? .stall(100) : Timing())
+      take.drain(ring)
+    }
+    _ = try engine.endTake()
+    run.process(Self.period)
+    take.drain(ring, isLast: true)
+    let left = stalls.dropLast(stalls.count > confirmed ? 1 : 0)
+    #expect(take.gaps.map(\.start) == left.map { 100 * (2 * $0 - 3) } && take.misplaced == 0)
+  }
+
+  @Test("R26: what a take is told of stays where it was, though the period before was late")
+  func substitutionAfterALatePeriod() throws {
+    var again = Timing()
+    again.repeatedFrames = Self.period
+    let ring = TakeRing(outputs: 1, capacityFrames: 2000)
+    let engine = try recording(into: ring)
+    var run = OfflineRun(engine, microphones: [Self.ramp])
+    for n in 0..<3 { run.process(Self.period, timing: n == 2 ? .stall(100) : Timing()) }
+    _ = try engine.substitute(FilterSet(coefficients: [[[0.5]]]), gain: 1)
+    run.process(Self.period)
+    run.process(Self.period, timing: again)
+    let frames = engine.drainReports().compactMap { report -> Int? in
+      if case .substituted(_, _, let takeFrame) = report { takeFrame } else { nil }
+    }
+    var take = Drained()
+    take.drain(ring, isLast: true)
+    #expect(frames == [400] && take.gaps.map(\.start) == [200] && take.position == 600)
   }
 
   @Test("a take records the samples that are played, though the buffers of the microphones change meanwhile")
@@ -202,7 +245,12 @@ import Testing
       let threads = Threads()
       threads.start {
         var run = OfflineRun(engine, microphones: [Self.ramp])
-        for _ in 0..<300 { run.process(Self.period) }
+        var again = Timing()
+        again.repeatedFrames = Self.period
+        for n in 0..<300 {
+          run.process(
+            Self.period, timing: n % 9 == 4 ? .stall(100) : n % 18 == 6 ? again : Timing())
+        }
       }
       var take = Drained()
       for _ in 0..<round % 10 { take.drain(ring) }

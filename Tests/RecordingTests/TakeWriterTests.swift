@@ -100,7 +100,7 @@ import Testing
     var pause = Timing()
     pause.pausedMicroseconds = 3_000_123
     var again = Timing()
-    again.isRepeat = true
+    again.repeatedFrames = Self.period
     // A stall before its first period does not belong to the take.
     let result = try take(
       try writer(names), periods: 40,
