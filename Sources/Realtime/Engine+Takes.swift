@@ -89,7 +89,7 @@ extension Engine {
   /// be contiguous.
   ///
   /// Thread: JACK's realtime thread (process callback).
-  /// - Parameter frames: of the period that follows.
+  /// - Parameter frames: length of this period.
   @_noLocks @_noAllocation
   func recordLostTime(_ timing: Timing, before frames: Int) {
     if case .recording(_, let ring) = state.pointee.take {
@@ -137,7 +137,7 @@ extension Engine {
     else { return }
     var takeFrame: Int?
     if case .recording(_, let ring) = state.pointee.take {
-      takeFrame = ring._withUnsafeGuaranteedRef { $0.nextFrame() }
+      takeFrame = ring._withUnsafeGuaranteedRef { $0.fixNextFrame() }
     }
     reports.push(.substituted(next.ticket, frame: state.pointee.frame, takeFrame: takeFrame))
   }

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// The gaps of one take, from the callback to the take's disk thread.
@@ -6,152 +7,225 @@ import Synchronization
 /// before it, until a later call, some periods on, has the time of the call before once more. A stall of Pinna therefore
 /// stays open for a while, with all gaps after it, and `takeBack` makes it shorter. The disk thread reads what was recorded
 /// after it only when it is closed.
-///
-/// No method is mutating, so that both threads may call them: what only the callback uses is atomic, too.
 struct GapQueue: ~Copyable {
   private static let capacity = 256
   private static let mostOpen = 64
-  private static let sealed = -1
 
-  // The closed gaps. The open ones are in the slots from the write index on, which are not published.
-  private let cursor = RingCursor(capacity: GapQueue.capacity)
   private let gaps = UnsafeMutablePointer<TakeGap>.allocate(capacity: GapQueue.capacity)
-  /// Or `sealed`: the disk thread reads the open gaps, and the callback touches none any more.
-  private let openCount = Atomic<Int>(0)
-  /// How many frames were recorded before the first open gap; `.max` if none is open.
-  private let recordedBeforeOpen = Atomic<Int>(.max)
-  /// The frame of the take at which the last stall ended.
-  private let lastStallEnd = Atomic<Int>(0)
+  /// Callback only: how many frames were recorded before each.
+  private let recorded = UnsafeMutablePointer<Int>.allocate(capacity: GapQueue.capacity)
+  /// How many gaps were closed so far; how many are open, in the slots after those; and who may touch these: one word.
+  private let state = Atomic<Int>(0)
+  /// How many gaps the disk thread has taken.
+  private let taken = Atomic<Int>(0)
+  /// How many recorded frames the disk thread may drain: those before the first open gap, or all.
+  private let drainable = Atomic<Int>(.max)
 
-  deinit { gaps.deallocate() }
+  deinit {
+    gaps.deallocate()
+    recorded.deallocate()
+  }
+
+  /// `state`, taken apart.
+  private struct State {
+    var closed: Int
+    var open: Int
+    /// The callback edits open gaps.
+    var isEdited: Bool
+    /// The disk thread reads them, and the callback touches none any more.
+    var isSealed: Bool
+
+    @_noLocks @_noAllocation
+    init(_ word: Int) {
+      (closed, open) = (word &>> 16, word &>> 2 & 0x3FFF)
+      (isEdited, isSealed) = (word & 1 != 0, word & 2 != 0)
+    }
+
+    var word: Int {
+      @_noLocks @_noAllocation
+      get { closed &<< 16 | open &<< 2 | (isSealed ? 2 : 0) | (isEdited ? 1 : 0) }
+    }
+  }
+
+  @_noLocks @_noAllocation
+  private func load() -> State { State(state.load(ordering: .acquiring)) }
 
   // MARK: - Realtime thread
 
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func freeCount() -> Int { cursor.freeCount() &- openCount.load(ordering: .relaxed) }
+  func freeCount() -> Int {
+    let now = load()
+    return Self.capacity &- (now.closed &- taken.load(ordering: .acquiring)) &- now.open
+  }
 
   /// Thread: JACK's realtime thread (process callback).
-  /// - Parameter recorded: how many frames were recorded before it.
+  /// - Parameter frames: how many were recorded before it.
   @_noLocks @_noAllocation
-  func append(_ gap: TakeGap, recorded: Int) {
-    let count = openCount.load(ordering: .relaxed)
-    guard count != Self.sealed else { return }
-    gaps[openIndex(count)] = gap
-    if gap.isCountedStall {
-      lastStallEnd.store(gap.start &+ gap.frames, ordering: .relaxed)
-      if count == 0 { recordedBeforeOpen.store(recorded, ordering: .releasing) }
-    } else if count == 0 {
-      return cursor.produced(1)
+  func append(_ gap: TakeGap, recorded frames: Int) {
+    guard var now = edit() else { return }
+    let slot = (now.closed &+ now.open) % Self.capacity
+    gaps[slot] = gap
+    recorded[slot] = frames
+    if now.open > 0 || gap.isCountedStall {
+      // Before the frames that follow are recorded.
+      if now.open == 0 { drainable.store(frames, ordering: .releasing) }
+      now.open &+= 1
+    } else {
+      now.closed &+= 1
     }
-    _ = setOpenCount(count &+ 1, was: count)
+    finish(now)
   }
 
   /// Shortens the open stalls, the last one first, and moves what is after them.
   ///
   /// Thread: JACK's realtime thread (process callback).
-  /// - Parameter frames: how many frames turned out not to be lost.
-  /// - Returns: how many of them were in open stalls.
+  /// - Parameters:
+  ///   - frames: how many frames turned out not to be lost.
+  ///   - lost: the count of lost frames, from which it takes those that were in open stalls.
+  /// - Returns: their number.
   @_noLocks @_noAllocation
-  func takeBack(_ frames: Int) -> Int {
+  func takeBack(_ frames: Int, from lost: borrowing Atomic<Int>) -> Int {
+    guard load().open > 0, var now = edit() else { return 0 }
     var rest = frames
-    var n = openCount.load(ordering: .relaxed) &- 1
+    var n = now.open &- 1
     while n >= 0, rest > 0 {
-      let gap = gaps[openIndex(n)]
+      let gap = gaps[(now.closed &+ n) % Self.capacity]
       if gap.isCountedStall {
-        let taken = min(rest, gap.frames)
-        guard shorten(n, by: taken) else { return frames &- rest }
-        rest &-= taken
-        if openCount.load(ordering: .relaxed) == 0 { recordedBeforeOpen.store(.max, ordering: .releasing) }
+        let late = min(rest, gap.frames)
+        rest &-= late
+        shorten(n, by: late, &now)
       }
       n &-= 1
     }
+    lost.store(lost.load(ordering: .relaxed) &- (frames &- rest), ordering: .releasing)
+    while now.open > 0, !gaps[now.closed % Self.capacity].isCountedStall {
+      now.closed &+= 1
+      now.open &-= 1
+    }
+    finish(now)
     return frames &- rest
   }
 
   /// Thread: JACK's realtime thread (process callback).
-  /// - Returns: whether the disk thread has left it the gaps.
   @_noLocks @_noAllocation
-  private func shorten(_ n: Int, by frames: Int) -> Bool {
-    let gap = gaps[openIndex(n)]
-    let isGone = gap.frames == frames
-    let count = openCount.load(ordering: .relaxed)
-    guard count != Self.sealed else { return false }
-    if !isGone { gaps[openIndex(n)] = gap.shorter(by: frames) }
+  private func shorten(_ n: Int, by frames: Int, _ now: inout State) {
+    let slot = (now.closed &+ n) % Self.capacity
+    let isGone = gaps[slot].frames == frames
+    if !isGone { gaps[slot] = gaps[slot].shorter(by: frames) }
     var next = n &+ 1
-    while next < count {
-      gaps[openIndex(isGone ? next &- 1 : next)] = gaps[openIndex(next)].earlier(by: frames)
+    while next < now.open {
+      let from = (now.closed &+ next) % Self.capacity
+      let to = isGone ? (now.closed &+ next &- 1) % Self.capacity : from
+      gaps[to] = gaps[from].earlier(by: frames)
+      recorded[to] = recorded[from]
       next &+= 1
     }
-    return setOpenCount(isGone ? count &- 1 : count, was: count)
+    if isGone { now.open &-= 1 }
   }
 
-  /// Closes the open gaps if the last stall is long enough ago, or they hold back too much.
+  /// Closes the first open gaps: what is long enough ago, and what keeps too much from the disk thread.
   ///
   /// Thread: JACK's realtime thread (process callback).
   /// - Parameters:
   ///   - length: of the take so far.
-  ///   - patience: how long the last stall stays open, in frames.
-  ///   - recorded: how many frames were recorded so far.
+  ///   - patience: how long a stall stays open, in frames.
+  ///   - frames: how many were recorded so far.
   ///   - mostHeldBack: how many of them the disk thread may be kept from.
   @_noLocks @_noAllocation
-  func closeOld(length: Int, patience: Int, recorded: Int, mostHeldBack: Int) {
-    let count = openCount.load(ordering: .relaxed)
-    guard count > 0 else { return }
-    if length &- lastStallEnd.load(ordering: .relaxed) >= patience || count >= Self.mostOpen
-      || recorded &- recordedBeforeOpen.load(ordering: .relaxed) >= mostHeldBack
-    {
-      close()
+  func closeOld(length: Int, patience: Int, recorded frames: Int, mostHeldBack: Int) {
+    guard load().open > 0, var now = edit() else { return }
+    while now.open > 0 {
+      let slot = now.closed % Self.capacity
+      let gap = gaps[slot]
+      guard
+        !gap.isCountedStall || length &- gap.start &- gap.frames >= patience || now.open >= Self.mostOpen
+          || frames &- recorded[slot] >= mostHeldBack
+      else { break }
+      now.closed &+= 1
+      now.open &-= 1
     }
+    finish(now)
   }
 
-  /// Closes the open gaps.
+  /// Closes all open gaps.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func close() {
-    let count = openCount.load(ordering: .relaxed)
-    guard count > 0, setOpenCount(0, was: count) else { return }
-    cursor.produced(count)
-    recordedBeforeOpen.store(.max, ordering: .releasing)
+    guard load().open > 0, var now = edit() else { return }
+    now.closed &+= now.open
+    now.open = 0
+    finish(now)
   }
 
+  /// Begins an edit; nil if the disk thread has sealed the gaps.
+  ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func setOpenCount(_ new: Int, was old: Int) -> Bool {
-    openCount.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing).exchanged
+  private func edit() -> State? {
+    let now = load()
+    guard !now.isSealed else { return nil }
+    var edited = now
+    edited.isEdited = true
+    return state.compareExchange(expected: now.word, desired: edited.word, ordering: .acquiringAndReleasing)
+      .exchanged ? now : nil
   }
 
-  /// Thread: JACK's realtime thread (process callback); the disk thread, once it has sealed the gaps.
+  /// Ends it. Gaps that it closed are in the queue before the frames that follow them may be drained.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  private func openIndex(_ n: Int) -> Int { (cursor.writeIndex() &+ n) % Self.capacity }
+  private func finish(_ now: State) {
+    state.store(now.word, ordering: .releasing)
+    drainable.store(now.open > 0 ? recorded[now.closed % Self.capacity] : .max, ordering: .releasing)
+  }
 
   // MARK: - Disk thread
 
-  /// How many recorded frames may be drained. Frames whose number was read before have their gaps in the queue then, or are
-  /// not among these.
+  /// How many recorded frames may be drained. Read after how many there are: each gap before those is then in the queue, or
+  /// this number ends before it.
   ///
   /// Thread: disk thread.
-  var drainableFrames: Int { recordedBeforeOpen.load(ordering: .acquiring) }
+  var drainableFrames: Int { drainable.load(ordering: .acquiring) }
 
-  /// Takes the open gaps away from the callback: it has gone, or is no longer waited for.
+  /// The first closed gap.
   ///
   /// Thread: disk thread.
-  /// - Returns: how many are open, after the closed ones.
-  func seal() -> Int { max(0, openCount.exchange(Self.sealed, ordering: .acquiringAndReleasing)) }
-
-  /// The oldest closed gap.
-  ///
-  /// Thread: disk thread.
-  var first: TakeGap? { cursor.filledCount() > 0 ? gaps[cursor.readIndex()] : nil }
+  var first: TakeGap? {
+    let next = taken.load(ordering: .relaxed)
+    return next < load().closed ? gaps[next % Self.capacity] : nil
+  }
 
   /// Removes it.
   ///
   /// Thread: disk thread.
-  func removeFirst() { cursor.consumed(1) }
+  func removeFirst() { taken.store(taken.load(ordering: .relaxed) + 1, ordering: .releasing) }
+
+  /// Takes the open gaps away from a callback that has gone, or is no longer waited for. Waits while it edits them, 0.1 s at
+  /// most.
+  ///
+  /// Thread: disk thread.
+  /// - Returns: how many are open, after the closed ones; 0 if they were sealed before.
+  func seal() -> Int {
+    for _ in 0..<100 {
+      let now = load()
+      if now.isSealed { return 0 }
+      var sealed = now
+      sealed.isSealed = true
+      if !now.isEdited,
+        state.compareExchange(expected: now.word, desired: sealed.word, ordering: .acquiringAndReleasing)
+          .exchanged
+      {
+        return now.open
+      }
+      usleep(1000)
+    }
+    return 0
+  }
 
   /// An open gap, after `seal`.
   ///
   /// Thread: disk thread.
-  func open(_ n: Int) -> TakeGap { gaps[openIndex(n)] }
+  func open(_ n: Int) -> TakeGap { gaps[(load().closed + n) % Self.capacity] }
 }

@@ -30,7 +30,7 @@ package struct RingCursor: ~Copyable, Sendable {
   ///
   /// Thread: any.
   @_noLocks @_noAllocation
-  package func producedCount() -> Int { head.load(ordering: .relaxed) }
+  package func producedCount() -> Int { head.load(ordering: .acquiring) }
 
   /// Elements read so far.
   ///

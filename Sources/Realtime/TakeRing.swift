@@ -166,12 +166,12 @@ public final class TakeRing: @unchecked Sendable {
   /// Thread: JACK's realtime thread (process callback).
   public func freeFrames() -> Int { cursor.freeCount() }
 
-  /// The frame of the take that comes next, from the first one that the callback wrote. What is told of does not move any
-  /// more: open stalls are closed.
+  /// Fixes the frame of the take that comes next, for whoever tells of it: open stalls are closed.
   ///
   /// Thread: JACK's realtime thread (process callback).
+  /// - Returns: its number, from the first frame that the callback wrote.
   @_noLocks @_noAllocation
-  func nextFrame() -> Int {
+  func fixNextFrame() -> Int {
     flushGap()
     gaps.close()
     return length &+ unflushedGap
@@ -255,7 +255,7 @@ public final class TakeRing: @unchecked Sendable {
     feeds: UnsafePointer<UnsafeMutablePointer<Float>?>?, inputs: UnsafePointer<UnsafePointer<Float>?>,
     frames: Int
   ) {
-    // The last two gap slots are reserved for pauses and for the end.
+    // The last two gap slots are left for pauses, for what is told of, and for the end.
     var hasRoom = cursor.freeCount() >= frames
     if unflushedGap > 0, gaps.freeCount() <= 2 { hasRoom = false }
     guard hasRoom else { return loseFrames(frames, .disk) }
@@ -286,7 +286,8 @@ public final class TakeRing: @unchecked Sendable {
     stallEnd = end
   }
 
-  /// Before a period with a time of its own is written: frames that seemed lost long enough before are lost.
+  /// Before a period with a time of its own is written: frames that seemed lost long enough before are lost, and the oldest
+  /// of those that hold too much back.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
@@ -302,9 +303,7 @@ public final class TakeRing: @unchecked Sendable {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func takeBackStall(frames: Int) {
-    let late = gaps.takeBack(frames)
-    length &-= late
-    lostCount.store(lostCount.load(ordering: .relaxed) &- late, ordering: .releasing)
+    length &-= gaps.takeBack(frames, from: lostCount)
   }
 
   /// Adds a place where frames may be missing that nobody counts.
@@ -443,13 +442,13 @@ public final class TakeRing: @unchecked Sendable {
     frames: (UnsafeBufferPointer<Float>) throws(Failure) -> Void,
     gap: (TakeGap) throws(Failure) -> Void
   ) throws(Failure) {
-    let open = isLast ? gaps.seal() : 0
-    // Read this first: a callback that is still running may meanwhile queue a gap and write frames after it. Every
-    // frame lost so far is then either in a gap that is drained below, or missing at `position`.
-    let lostSoFar = lostCount.load(ordering: .acquiring)
     var available = cursor.filledCount()
     let drainable = gaps.drainableFrames
     if !isLast, drainable != .max { available = min(available, drainable - cursor.consumedCount()) }
+    // After the frames: a callback that is still running queues a gap before the frames that follow it. Every frame lost
+    // so far is then either in a gap that is drained below, or missing at `position`.
+    let open = isLast ? gaps.seal() : 0
+    let lostSoFar = lostCount.load(ordering: .acquiring)
     while let next = gaps.first {
       guard try drain(until: next, &available, &position, frames) else { break }
       gaps.removeFirst()

@@ -38,6 +38,16 @@ import Testing
     #expect(found.map(\.skippedFrames) == [0, 0, 0, 64])
   }
 
+  @Test("a late callback on PipeWire repeats the frames of the period before, also where the period changes")
+  func repeatsAtAChange() {
+    var timeline = Timeline(sampleRate: 48_000, counting: .position)
+    let found = [(0, 0, 256), (512, 10_000, 256), (512, 10_100, 1024), (1536, 31_000, 1024)].map {
+      timeline.advance(frameTime: $0.0, microseconds: $0.1, frames: $0.2)
+    }
+    #expect(found.map(\.skippedFrames) == [0, 256, 0, 0])
+    #expect(found.map(\.repeatedFrames) == [0, 0, 256, 0])
+  }
+
   @Test("R13: a change of period is not mistaken for a stall")
   func periods() {
     let found = times([(0, 0, 64), (128, 1, 128), (256, 3, 128), (320, 5, 64), (384, 6, 64)])
