@@ -30,9 +30,17 @@ import Testing
   func sanitizerHearsARace() async throws {
     let result = try #require(
       await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-        DispatchQueue.concurrentPerform(iterations: 4) { n in
-          for _ in 0..<100_000 { SanitizerTests.kept = UnsafeMutableRawPointer(bitPattern: n + 1) }
+        // Two threads that nothing orders, whatever else runs; no queue, which may use one.
+        var threads = [pthread_t(), pthread_t()]
+        for n in threads.indices {
+          pthread_create(
+            &threads[n], nil,
+            { _ in
+              SanitizerTests.kept = UnsafeMutableRawPointer(bitPattern: 1)
+              return nil
+            }, nil)
         }
+        for thread in threads { pthread_join(thread, nil) }
       })
     #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("data race"))
   }
