@@ -41,6 +41,16 @@ struct GapQueue: ~Copyable {
       (isEdited, isSealed) = (word & 1 != 0, word & 2 != 0)
     }
 
+    @_noLocks @_noAllocation
+    mutating func closeFirst() {
+      closed &+= 1
+      open &-= 1
+    }
+
+    /// Of an open gap, or of the next one.
+    @_noLocks @_noAllocation
+    func slot(_ n: Int) -> Int { (closed &+ n) % GapQueue.capacity }
+
     var word: Int {
       @_noLocks @_noAllocation
       get { closed &<< 16 | open &<< 2 | (isSealed ? 2 : 0) | (isEdited ? 1 : 0) }
@@ -64,7 +74,7 @@ struct GapQueue: ~Copyable {
   @_noLocks @_noAllocation
   func append(_ gap: TakeGap, recorded frames: Int) {
     guard var now = edit() else { return }
-    let slot = (now.closed &+ now.open) % Self.capacity
+    let slot = now.slot(now.open)
     gaps[slot] = gap
     recorded[slot] = frames
     if now.open > 0 || gap.isCountedStall {
@@ -90,7 +100,7 @@ struct GapQueue: ~Copyable {
     var rest = frames
     var n = now.open &- 1
     while n >= 0, rest > 0 {
-      let gap = gaps[(now.closed &+ n) % Self.capacity]
+      let gap = gaps[now.slot(n)]
       if gap.isCountedStall {
         let late = min(rest, gap.frames)
         rest &-= late
@@ -99,9 +109,8 @@ struct GapQueue: ~Copyable {
       n &-= 1
     }
     lost.store(lost.load(ordering: .relaxed) &- (frames &- rest), ordering: .releasing)
-    while now.open > 0, !gaps[now.closed % Self.capacity].isCountedStall {
-      now.closed &+= 1
-      now.open &-= 1
+    while now.open > 0, !gaps[now.slot(0)].isCountedStall {
+      now.closeFirst()
     }
     finish(now)
     return frames &- rest
@@ -110,13 +119,13 @@ struct GapQueue: ~Copyable {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func shorten(_ n: Int, by frames: Int, _ now: inout State) {
-    let slot = (now.closed &+ n) % Self.capacity
+    let slot = now.slot(n)
     let isGone = gaps[slot].frames == frames
     if !isGone { gaps[slot] = gaps[slot].shorter(by: frames) }
     var next = n &+ 1
     while next < now.open {
-      let from = (now.closed &+ next) % Self.capacity
-      let to = isGone ? (now.closed &+ next &- 1) % Self.capacity : from
+      let from = now.slot(next)
+      let to = isGone ? now.slot(next &- 1) : from
       gaps[to] = gaps[from].earlier(by: frames)
       recorded[to] = recorded[from]
       next &+= 1
@@ -136,14 +145,13 @@ struct GapQueue: ~Copyable {
   func closeOld(length: Int, patience: Int, recorded frames: Int, mostHeldBack: Int) {
     guard load().open > 0, var now = edit() else { return }
     while now.open > 0 {
-      let slot = now.closed % Self.capacity
+      let slot = now.slot(0)
       let gap = gaps[slot]
       guard
         !gap.isCountedStall || length &- gap.start &- gap.frames >= patience || now.open >= Self.mostOpen
           || frames &- recorded[slot] >= mostHeldBack
       else { break }
-      now.closed &+= 1
-      now.open &-= 1
+      now.closeFirst()
     }
     finish(now)
   }
@@ -178,7 +186,7 @@ struct GapQueue: ~Copyable {
   @_noLocks @_noAllocation
   private func finish(_ now: State) {
     state.store(now.word, ordering: .releasing)
-    drainable.store(now.open > 0 ? recorded[now.closed % Self.capacity] : .max, ordering: .releasing)
+    drainable.store(now.open > 0 ? recorded[now.slot(0)] : .max, ordering: .releasing)
   }
 
   // MARK: - Disk thread
@@ -227,5 +235,5 @@ struct GapQueue: ~Copyable {
   /// An open gap, after `seal`.
   ///
   /// Thread: disk thread.
-  func open(_ n: Int) -> TakeGap { gaps[(load().closed + n) % Self.capacity] }
+  func open(_ n: Int) -> TakeGap { gaps[load().slot(n)] }
 }

@@ -255,7 +255,7 @@ public final class TakeRing: @unchecked Sendable {
     feeds: UnsafePointer<UnsafeMutablePointer<Float>?>?, inputs: UnsafePointer<UnsafePointer<Float>?>,
     frames: Int
   ) {
-    // The last two gap slots are left for pauses, for what is told of, and for the end.
+    // Two slots of the queue stay free, for a pause and for the end of the take.
     var hasRoom = cursor.freeCount() >= frames
     if unflushedGap > 0, gaps.freeCount() <= 2 { hasRoom = false }
     guard hasRoom else { return loseFrames(frames, .disk) }
@@ -442,13 +442,16 @@ public final class TakeRing: @unchecked Sendable {
     frames: (UnsafeBufferPointer<Float>) throws(Failure) -> Void,
     gap: (TakeGap) throws(Failure) -> Void
   ) throws(Failure) {
-    var available = cursor.filledCount()
+    let filled = cursor.filledCount()
+    var available = filled
     let drainable = gaps.drainableFrames
     if !isLast, drainable != .max { available = min(available, drainable - cursor.consumedCount()) }
-    // After the frames: a callback that is still running queues a gap before the frames that follow it. Every frame lost
-    // so far is then either in a gap that is drained below, or missing at `position`.
+    // After the frames: a callback that is still running queues a gap before the frames that follow it. What it has lost is
+    // then in a gap that is drained below, or missing at `position`; or behind frames that came meanwhile and are not in the
+    // take.
     let open = isLast ? gaps.seal() : 0
     let lostSoFar = lostCount.load(ordering: .acquiring)
+    let hasMore = cursor.filledCount() > filled
     while let next = gaps.first {
       guard try drain(until: next, &available, &position, frames) else { break }
       gaps.removeFirst()
@@ -461,7 +464,7 @@ public final class TakeRing: @unchecked Sendable {
     }
     _ = try drain(until: nil, &available, &position, frames)
     let missing = lostSoFar - drainedGapFrames
-    guard isLast, missing > 0 else { return }
+    guard isLast, missing > 0, !hasMore else { return }
     let last = TakeGap(start: position, frames: missing, cause: missingCause, microseconds: 0)
     try deliver(last, position: &position, to: gap)
   }

@@ -138,7 +138,7 @@ import Testing
       ([3: long, 4: again, 5: again, 7: long], [(300, 50), (750, 250)]),
       // Nothing was late.
       ([3: again, 6: stall], [(600, 100)]),
-      // Periods were late for a while; also behind a gap that is none of Pinna's stalls.
+      // The repeat comes some periods after the stall, or after a pause of the server that followed it.
       ([3: stall, 5: again, 7: stall], [(700, 100)]),
       ([3: stall, 5: stall, 8: again, 10: long], [(300, 100), (1100, 250)]),
       ([3: stall, 4: pause, 8: again], [(400, 0)]), ([3: long, 4: pause, 8: again], [(300, 150), (550, 0)]),
@@ -184,7 +184,7 @@ import Testing
     #expect(take.gaps.map(\.start) == left.map { 100 * $0 + length * ($0 - 3) } && take.misplaced == 0)
   }
 
-  @Test("R26: what a take is told of stays where it was, though the period before was late")
+  @Test("R26: a substitution keeps its reported frame of the take, though the period before was late")
   func substitutionAfterALatePeriod() throws {
     var again = Timing()
     again.repeatedFrames = Self.period
