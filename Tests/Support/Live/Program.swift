@@ -149,6 +149,12 @@ extension Program {
   }
 }
 
+extension Program {
+  /// Whether tests may mount disks: root may, but not in every container.
+  public static let canMount =
+    (try? run("/usr/bin/unshare", ["-m", "mount", "-t", "tmpfs", "none", "/mnt"]))?.status == 0
+}
+
 public struct SupportError: Error, CustomStringConvertible {
   public let description: String
   public init(_ description: String) { self.description = description }
