@@ -15,7 +15,7 @@ extension OfflineTests {
 
     @Test(
       "a run in freewheel whose filters follow the sound equals, bit for bit, a rendering that does", .long,
-      arguments: [["--adapt", "1"], ["--adapt", "1", "--wind", "1", "--room", "-12"]])
+      arguments: [["--adapt", "1", "--wind", "1", "--room", "-12"]] + (isNightly ? [["--adapt", "1"]] : []))
     func freewheel(settings: [String]) throws {
       let graph = try OfflineGraph(preset: "phone5", period: Self.period, captures: 5)
       let outcome = try graph.home.pinna(["set", "--pattern", "stereo"] + settings)

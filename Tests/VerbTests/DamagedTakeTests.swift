@@ -31,7 +31,9 @@ import Testing
     .long)
   func numbers() throws {
     let whole = try String(contentsOfFile: home.path + "/t/t.json", encoding: .utf8)
-    let numbers = ["9223372036854775807", "-9223372036854775808", "9007199254740992", "-1", "1e300", "0"]
+    let numbers =
+      ["9223372036854775807", "-1"]
+      + (isNightly ? ["-9223372036854775808", "9007199254740992", "1e300", "0"] : [])
     let engine = #""preRollFrames": 0, "engine": {"frame": 1000, "instructionSet": "v3", "period": 256}"#
     var tried = 0
     for field in [

@@ -10,7 +10,7 @@ import Testing
 
   @Test(
     "a second simulation of a body is the same to the bit and 3 times faster; the first one says the time left",
-    .long
+    .nightly
   )
   func cached() throws {
     let voice = "/usr/share/sounds/alsa/Front_Center.wav"
