@@ -8,10 +8,10 @@ import Testing
 import Threads
 
 @Suite("The processor under random events") struct RandomSequenceTests {
-  /// 8000 in the gate; `make soak` sets PINNA_SEQUENCES to 10 million.
+  /// 4000 in the gate; `make soak` sets PINNA_SEQUENCES to 10 million.
   static let sequences =
     ProcessInfo.processInfo.environment["PINNA_SEQUENCES"].flatMap(Int.init)
-    ?? (ProcessInfo.processInfo.environment["PINNA_QUICK"] == "1" ? 1000 : 8000)
+    ?? (ProcessInfo.processInfo.environment["PINNA_QUICK"] == "1" ? 1000 : 4000)
   static let steps = 50
 
   @Test(
