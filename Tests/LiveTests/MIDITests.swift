@@ -10,6 +10,7 @@ extension LiveTests {
     /// A graph with a bank of two presets, and a MIDI device that Pinna has seen.
     func graph() throws -> (LiveGraph, MIDISender) {
       let home = try PinnaHome()
+      try home.folder.write("channel: 1\ncontrollers: []\n", to: "config/pinna/midi/controllers.yaml")
       #expect(try home.pinna("bank", "save", "two", "phone5,phone3").status == 0)
       let graph = try LiveGraph(
         preset: "phone5", period: 1024, synchronous: true, home: home, options: ["--bank", "two"])
@@ -24,21 +25,27 @@ extension LiveTests {
     @Test("program n is the bank's preset n; one beyond the bank, and another channel, change nothing")
     func programs() throws {
       let (graph, keys) = try graph()
-      keys.program(1)
-      #expect(try graph.becomes("preset", "phone3"))
+      // PipeWire leaves a client out of a period on a busy machine, and what was sent in it is lost.
+      func send(_ program: Int, channel: Int = 1, until isDone: () throws -> Bool) rethrows -> Bool {
+        for _ in 0..<(LiveGraph.isPipeWire ? 5 : 1) {
+          keys.program(program, channel: channel)
+          if try waitUntil(seconds: 5, isDone) { return true }
+        }
+        return false
+      }
+      func becomes(_ preset: String) throws -> Bool { try graph.value("preset") == preset }
+      #expect(try send(1) { try becomes("phone3") })
       keys.program(0, channel: 2)
-      keys.program(2)
       #expect(
-        graph.says("MIDI program 3: the bank two has 2 presets"), "\(graph.program.errorText)")
-      #expect(try graph.value("preset") == "phone3")
-      keys.program(0)
-      #expect(try graph.becomes("preset", "phone5"))
+        send(2) { graph.says("MIDI program 3: the bank two has 2 presets", seconds: 0) },
+        "\(graph.program.errorText)")
+      #expect(try !waitUntil(seconds: 1) { try !becomes("phone3") })
+      #expect(try send(0) { try becomes("phone5") })
       let other = try graph.pinna("bank", "save", "one", "phone3")
       #expect(other.status == 0, "\(other)")
       let used = try graph.pinna("bank", "use", "one")
       #expect(used.status == 0 && used.output == "1   phone3\n", "\(used)")
-      keys.program(0)
-      #expect(try graph.becomes("preset", "phone3"))
+      #expect(try send(0) { try becomes("phone3") })
       let unknown = try graph.pinna("bank", "use", "none")
       #expect(unknown.status == 1 && unknown.error.contains("use one of: one, two"), "\(unknown)")
     }
