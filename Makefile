@@ -85,7 +85,6 @@ BEGIN = mkdir -p .build/tests && { flock -n .build/tests/lock true || { echo "ma
 ## Everything of the gate, and what takes longer: all live tests, faults, fuzzers, mutations, designs, an endurance run. In
 ## eight parts, of which SHARD=3/8 runs the third alone. A table of what ran is kept in .build/nightly.
 nightly: export PINNA_CONSUMER = 1
-nightly: export PINNA_EVERY_POSE = 1
 nightly: PACKAGES = sox ffmpeg iproute2 pipewire pipewire-jack pipewire-bin python3
 nightly: OPTIONAL = chromium python3-websocket xvfb zsh parallel slurm-wlm munge
 nightly: install-packages
