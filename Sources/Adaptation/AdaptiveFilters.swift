@@ -208,7 +208,8 @@ public final class AdaptiveFilters: @unchecked Sendable {
         // The responses are those of all microphones.
         if let finder {
           if hasMuted {
-            tracker?.reset()
+            // Nobody is heard then, and everybody is who they were.
+            tracker?.pass(to: finder.clock)
             listing.reset()
           } else {
             tracker?.take(step, of: finder)

@@ -33,6 +33,8 @@ public final class TalkerSearch {
   /// Goes on by some frames, and returns who has begun, moved or ceased.
   /// - Parameter block: shape `[microphone][frame]`
   public func hear(_ block: [[Float]]) -> [TalkerChange] {
+    // As a running Pinna does: the sums of what it heard before end in silence only then.
+    flushDenormalsToZero()
     var block = block
     for m in block.indices {
       let rejected = block[m].count { !MicrophoneGuard.isValid($0) }

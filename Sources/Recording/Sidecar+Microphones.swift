@@ -34,6 +34,12 @@ extension Sidecar {
     return nil
   }
 
+  /// The sound whose sidecar would have this path: NAME.wav beside NAME.json. Nil if there is none.
+  public static func sound(besides path: String) -> String? {
+    guard path.lowercased().hasSuffix(".json") else { return nil }
+    return TakeFormat.endings.map { "\(path.dropLast(5)).\($0)" }.first { access($0, F_OK) == 0 }
+  }
+
   /// What a file of the take says beside its sound, but for when it was recorded.
   func labels(of name: String, _ files: Files) -> SoundLabels {
     let feed = allFeeds.first { (files.feeds?[$0.name] ?? files.outputs) == name }

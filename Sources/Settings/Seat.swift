@@ -25,9 +25,12 @@ public struct Seat: Hashable, Sendable {
     guard !name.isEmpty, name.utf8.count <= Self.nameLimit,
       name.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control && $0 != ";" })
     else { throw failure("has no usable name: 1 to \(Self.nameLimit) bytes of UTF-8, no semicolon") }
-    // A part of that name is something else.
-    guard name.decimal == nil, !FeedPart.words.contains(name.lowercased()) else {
-      throw failure("has a name that means something else: a number, whole, talkers, or room")
+    // A part of that name is something else, and lists call a talker without a seat "talker 2".
+    let (low, talker) = (name.lowercased(), "talker ")
+    guard name.decimal == nil, !FeedPart.words.contains(low),
+      !(low.hasPrefix(talker) && low.dropFirst(talker.count).allSatisfy(\.isNumber))
+    else {
+      throw failure("has a name that means something else: a number, whole, talkers, room, or talker 2")
     }
     let angles = word[word.index(after: sign)...].split(separator: ",", omittingEmptySubsequences: false)
       .map { Double(String($0).trimmed()) }
@@ -59,12 +62,15 @@ public struct Seat: Hashable, Sendable {
   /// The angle in degrees within which a seat names a talker, and two directions can be one talker's.
   public static let tolerance = 22.0
 
-  /// By talker, the names of those who sit where somebody is: each seat names whoever is nearest to it.
+  /// By talker, the names of those who sit where somebody is: each seat names whoever is nearest to it. An array without height
+  /// finds all talkers at elevation 0, and no seat's elevation counts then.
   public static func names<Talker: Hashable>(_ seats: [Seat], of talkers: [(talker: Talker, look: Look)])
     -> [Talker: String]
   {
+    let isFlat = talkers.allSatisfy { $0.look.elevation == 0 }
     let pairs = seats.enumerated().flatMap { n, seat in
-      talkers.map { (seat: n, talker: $0.talker, angle: seat.look.angle(to: $0.look)) }
+      let look = isFlat ? Look(azimuth: seat.look.azimuth) ?? seat.look : seat.look
+      return talkers.map { (seat: n, talker: $0.talker, angle: look.angle(to: $0.look)) }
     }
     var (names, taken): ([Talker: String], Set<Int>) = ([:], [])
     for pair in pairs.filter({ $0.angle <= tolerance }).sorted(by: { $0.angle < $1.angle })

@@ -41,9 +41,10 @@ enum Signals {
   }
 
   /// Calls `request` on the first INT or TERM; the second one exits at once. Call it once, from the main thread.
-  static func onStop(_ request: @escaping @Sendable () -> Void) {
+  /// - Parameter hearsHangup: whether a terminal that is closed stops it, too.
+  static func onStop(hearsHangup: Bool = false, _ request: @escaping @Sendable () -> Void) {
     let count = StopCount()
-    for number in [SIGINT, SIGTERM] {
+    for number in [SIGINT, SIGTERM] + (hearsHangup ? [SIGHUP] : []) {
       on(number) {
         // Output is not flushed: a reader that does not read may be why the first signal had no effect.
         if count.next() > 1 { _exit(ExitStatus.failed.rawValue) }

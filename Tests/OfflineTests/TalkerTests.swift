@@ -85,6 +85,26 @@ extension OfflineTests {
       #expect(try waitUntil(seconds: 20, every: 100) { try talkers(graph).isEmpty })
     }
 
+    @Test("after an invalid sample, which mutes a microphone for a second, everybody is who they were", .long)
+    func invalidSample() throws {
+      let graph = try OfflineGraph(preset: "ring7", period: 256, options: ["--talkers"], captures: 7)
+      func identities() throws -> [Int] {
+        try talkers(graph).filter { $0["isActive"] as? Bool == true }.compactMap { $0["identity"] as? Int }
+      }
+      var sound = try Self.speech()
+      try graph.play(sound)
+      try #require(try isFound(graph))
+      let before = try identities()
+      try #require(before.count == 1)
+      sound[3][4800] = .nan
+      try graph.play(sound)
+      try #require(
+        try waitUntil(seconds: 60) { try graph.status()["rejectedSamples"] as? Int ?? 0 > 0 })
+      try graph.play(try Self.speech())
+      try #require(try isFound(graph))
+      #expect(try identities() == before)
+    }
+
     @Test(
       "a beam follows who speaks, also during a take, whose sidecar tells it, and which is rendered again bit for bit"
     )

@@ -92,6 +92,35 @@ import Testing
     #expect(again.status == 1 && again.isOneSentence && again.error.contains("--force"), "\(again)")
     let single = try home.pinna(["render", home.path + "/one.json", home.path + "/a.wav", "--talkers"])
     #expect(single.status == 2 && single.isOneSentence && single.error.contains("--into"), "\(single)")
+    // Of a split take, a file would be of one piece, and the list of all.
+    try list()
+    let split = try home.pinna(
+      ["render", home.path + "/take.json", "--talkers", "--into", home.path + "/split"])
+    #expect(
+      split.status != 0 && split.isOneSentence && split.error.contains("split into 2 files"), "\(split)")
+    #expect(home.contents("split") == [])
+  }
+
+  @Test("a seat names by its azimuth alone where an array has no height, and any name is valid in JSON")
+  func names() throws {
+    try list()
+    let high = try home.pinna(["talkers", home.path + "/take.json", "--seat", "anna=50,40", "--to", "labels"])
+    #expect(high.output.contains("\tanna\n"), "\(high)")
+    let name = "a\u{200d}b\u{2028}c"
+    let outcome = try home.pinna(["talkers", home.path + "/take.json", "--seat", name + "=50", "--json"])
+    let json = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
+    #expect("\(json)".contains(name), "\(outcome)")
+  }
+
+  @Test("a list does not get the name of a recording's sidecar")
+  func sidecarName() throws {
+    try home.writeTake("mics", (0..<2).map { _ in [Float](repeating: 0.1, count: 9600) }, [9600])
+    unlink(home.path + "/mics.json")
+    let output = home.path + "/mics-microphones.json"
+    let outcome = try home.pinna(
+      ["talkers", home.path + "/mics-microphones.wav", output, "--device", "pair", "--to", "json"])
+    #expect(outcome.status == 2 && outcome.isOneSentence && outcome.error.contains("sidecar"), "\(outcome)")
+    #expect(!FileManager.default.fileExists(atPath: output))
   }
 
   /// Syllables from 60°, as ring7 hears them.
@@ -169,6 +198,10 @@ import Testing
     let outcome = try home.pinna(["render", file, home.path + "/no.wav", "--part", "3"])
     #expect(
       outcome.status == 1 && outcome.isOneSentence && outcome.error.contains("which has 2"), "\(outcome)")
+    let automation = try home.home.folder.write("- {at: 0.5, part: ther}\n", to: "automation.yaml")
+    let later = try home.pinna(["render", file, home.path + "/no.wav", "--automation", automation])
+    #expect(
+      later.status == 1 && later.isOneSentence && later.error.contains("did you mean there?"), "\(later)")
     let stranger = try home.pinna(["render", file, home.path + "/no.wav", "--part", "ther"])
     #expect(
       stranger.status == 1 && stranger.isOneSentence && stranger.error.contains("did you mean there?"),
@@ -185,6 +218,9 @@ import Testing
       if stem != "b/none" { try list(stem) }
     }
     unlink(home.path + "/b/none-microphones.wav")
+    // One that was cut off.
+    try AudioClip(sampleRate: 48_000, channels: [[Float](repeating: 0.1, count: 480)]).write(
+      wav: home.path + "/b/cut.wav.part")
     let words = [
       "talkers", "--takes", home.path + "/a", home.path + "/b", "--into", home.path + "/who", "--to", "rttm",
     ]
@@ -199,9 +235,10 @@ import Testing
           (String(($0["take"] as! String).dropFirst(home.path.count + 1)), $0["state"] as! String)
         })
     }
-    #expect(try states(words) == ["a/one.json": "listed", "b/one.json": "listed", "b/none.json": "failed"])
+    let failed = ["b/none.json": "failed", "b/cut.wav.part": "failed"]
+    #expect(try states(words) == ["a/one.json": "listed", "b/one.json": "listed"].merging(failed) { $1 })
     #expect(home.contents("who/a") == ["one.rttm"] && home.contents("who/b") == ["one.rttm"])
-    #expect(try states(words) == ["a/one.json": "skipped", "b/one.json": "skipped", "b/none.json": "failed"])
+    #expect(try states(words) == ["a/one.json": "skipped", "b/one.json": "skipped"].merging(failed) { $1 })
     // Neither a file nor the take itself is a place for a list.
     for (into, format, reason) in [
       ("take.json", "rttm", "Not a directory"), ("a", "json", "is no list of talkers"),
@@ -218,7 +255,8 @@ import Testing
   func usage() throws {
     for words in [
       ["--to", "csv"], ["--seat", "a=1"], [home.path + "/take.json", "--follow"],
-      [home.path + "/take.json", "--seat", "2=10"], [home.path + "/take.json", "--seat", "Whole=10"],
+      [home.path + "/take.json", "--seat", "2=10"], [home.path + "/take.json", "--seat", "Talker 2=10"],
+      [home.path + "/take.json", "--seat", "Whole=10"],
       [home.path + "/take.json", "--to", "srt"], [home.path + "/take.json", "--json", "--to", "csv"],
     ] {
       let outcome = try home.pinna(["talkers"] + words)

@@ -42,8 +42,8 @@ struct RenderBatch {
   /// Jobs may run in other folders.
   private static func withAbsolutePaths(_ arguments: Arguments) throws(Failure) -> Arguments {
     var arguments = arguments
-    for option in ["--device", "--hrtf"] {
-      guard let value = arguments[option], value.contains("/") || option == "--hrtf" else { continue }
+    for option in ["--device", "--hrtf", "--automation"] {
+      guard let value = arguments[option], value.contains("/") || option != "--device" else { continue }
       arguments.options[option] = [try OutputPath.absolute(value)]
     }
     return arguments

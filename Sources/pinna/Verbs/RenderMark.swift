@@ -25,6 +25,10 @@ struct RenderMark {
       hash.add(Array(word.utf8) + [0])
     }
     hash.add(Self.beginning(of: path))
+    // What a file says that an option names is an option, too.
+    for option in ["--automation", "--device", "--hrtf", "--preset"] {
+      if let digest = arguments[option].flatMap({ ContentHash.ofFile($0) }) { hash.add(Array(digest.utf8)) }
+    }
     start = "pinna render \(hash.digits): "
     text = ([name, sidecar.started.map { "of \($0)" }] + words).compactMap(\.self).joined(separator: " ")
   }

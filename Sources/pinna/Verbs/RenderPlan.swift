@@ -125,15 +125,20 @@ struct RenderPlan {
             ? sidecar.fault(ofMicrophonesIn: folder + "/")
             : "it has no microphones to render: it was recorded without --raw"))
     }
-    let unfinished = source.takes().filter { [.recording, .cut].contains($0.state) }
-    takes += unfinished.map {
-      unusable(
+    takes += unfinished(in: source).map { unusable($0, $1) }
+    return takes.sorted { $0.path < $1.path }
+  }
+
+  /// The takes of a folder that have not ended, and why nothing can be done with them.
+  static func unfinished(in folder: TakeFolder) -> [(path: String, fault: String)] {
+    folder.takes().filter { [.recording, .cut].contains($0.state) }.map {
+      (
         $0.path,
         $0.state == .recording
-          ? "it is being recorded; render it when it has ended"
-          : "it was cut off; finish it with: pinna takes repair --dir \(Shell.word(folder))")
+          ? "it is being recorded; repeat this when it has ended"
+          : "it was cut off; finish it with: pinna takes repair --dir \(Shell.word(folder.path))"
+      )
     }
-    return takes.sorted { $0.path < $1.path }
   }
 }
 

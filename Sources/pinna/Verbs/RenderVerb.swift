@@ -58,6 +58,12 @@ extension Verb {
     let pipe = try source == StandardStream.word ? openStandardInput(stops) : nil
     let take = pipe == nil ? TakeMicrophones(source, tell: Tool.complain) : nil
     let talkers = try arguments.flags.contains("--talkers") ? TalkerFiles(source) : nil
+    if let take, talkers != nil, take.sidecar.files.count > 1 {
+      throw Failure(
+        .unsupported,
+        "the take of \(source) is split into \(take.sidecar.files.count) files, and --talkers renders one; render a talker "
+          + "of each with --part, or record without --split-minutes")
+    }
     var named = try feeds(arguments, of: take, talkers, pipe, in: PresetLibrary.standard)
     let device = named[0].setting.device
     for feed in named {
@@ -65,7 +71,6 @@ extension Verb {
         feed.path, against: source, isAmbisonic: feed.ambisonics != nil, replacing: replaces)
       try device.check(feed.setting.main.selection)
     }
-    let places = try places(of: named.map(\.feed), arguments, take, talkers)
     let isRecordedArray = take != nil && !arguments.has("--preset") && !arguments.has("--device")
     try take?.check(device, recordedIn: isRecordedArray ? .standard : nil)
     let input =
@@ -81,6 +86,8 @@ extension Verb {
     if let file = arguments["--automation"] {
       automation = try AutomationFile.read(file, sampleRate: rate, start: &named[0].feed.setting)
     }
+    let parts = named.map(\.feed).filter { !$0.isAsRecorded }.map(\.setting) + automation.map(\.setting)
+    let places = try places(of: parts.map(\.main.part), named[0].feed.setting, arguments, take, talkers)
     for feed in named {
       let settings = [feed.setting] + automation.map(\.setting)
       let channels = settings.map(\.main.selection.polarPattern.outputs).max() ?? 1

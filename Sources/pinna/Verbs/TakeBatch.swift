@@ -38,7 +38,7 @@ struct TakeBatch {
 
   func run() throws -> ExitStatus {
     let stops = StopCount()
-    Signals.onStop { stops.next() }
+    Signals.onStop(hearsHangup: true) { stops.next() }
     let progress = WorkProgress.step("\(verbs.doing) \("take".counted(takes.count))")
     var (running, designs, done, hasFailed) = ([TakeJob](), [String: TakeJob?](), 0, false)
     func report(_ take: Take, _ state: String, _ more: JSONObject) {

@@ -33,6 +33,9 @@ struct TalkersBatch {
       takes += unreadable.map {
         .init(path: "\(folder)/\($0).json", outputs: ["\(place)/\($0).\(ending)"], fault: $1, commands: [])
       }
+      takes += RenderPlan.unfinished(in: TakeFolder(path: folder)).map {
+        .init(path: $0, outputs: [], fault: $1, commands: [])
+      }
     }
     guard !takes.isEmpty else {
       throw Failure(

@@ -49,13 +49,20 @@ extension Verb {
     let format = try arguments.isJSON ? .json : TalkerFormat(word: arguments["--to"] ?? "csv")
     let seats = try Seat.list(arguments.options["--seat"] ?? [])
     let output = try arguments.operands.dropFirst().first.map {
-      try OutputFile($0, replacing: arguments.has("--force"))
+      if format == .json, let sound = Sidecar.sound(besides: $0) {
+        throw Failure(
+          .usage,
+          "\($0) has the name of the sidecar of \(sound); give another, such as \($0.dropLast(5))-talkers.json"
+        )
+      }
+      return try OutputFile($0, replacing: arguments.has("--force"))
     }
     var recording = try TalkerRecording(path, device: arguments["--device"])
     let (text, remarks) = format.text(try recording.utterances(seats: seats), of: recording.name)
     for remark in recording.remarks + remarks { Tool.complain(remark) }
     guard let output else {
-      if !text.isEmpty { Tool.say(String(text.dropLast())) }
+      let lines = String(text.dropLast())
+      if !text.isEmpty { format == .json ? Tool.say(json: lines) : Tool.say(lines) }
       return .done
     }
     try output.write(text.utf8)
