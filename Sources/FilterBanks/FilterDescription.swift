@@ -5,6 +5,7 @@ import FoundationEssentials
 import Measurements
 import Numerics
 import Settings
+import Text
 
 /// What the JSON beside the taps of a filter bank says: `filters.json` in a folder of exported filters, with a WAV file
 /// for each case, and `NAME.json` of a stored set, whose taps are all in `NAME.wav`.
@@ -148,7 +149,9 @@ struct FilterDescription: Codable {
     do {
       self = try JSONDecoder().decode(Self.self, from: Data(text))
     } catch {
-      throw DesignError("\(path) is not a description of filters (\(error)); export them again")
+      // Foundation quotes the file as it is.
+      let reason = "\(error)".printable(limit: 300)
+      throw DesignError("\(path) is not a description of filters (\(reason)); export them again")
     }
     guard format ?? Self.currentFormat == Self.currentFormat else {
       throw DesignError(
