@@ -26,9 +26,8 @@ public struct Seat: Hashable, Sendable {
       name.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control && $0 != ";" })
     else { throw failure("has no usable name: 1 to \(Self.nameLimit) bytes of UTF-8, no semicolon") }
     // A part of that name is something else, and lists call a talker without a seat "talker 2".
-    let (low, talker) = (name.lowercased(), "talker ")
-    guard name.decimal == nil, !FeedPart.words.contains(low),
-      !(low.hasPrefix(talker) && low.dropFirst(talker.count).allSatisfy(\.isNumber))
+    let low = name.lowercased()
+    guard name.decimal == nil, !FeedPart.words.contains(low), low.wholeMatch(of: /talker [0-9]+/) == nil
     else {
       throw failure("has a name that means something else: a number, whole, talkers, room, or talker 2")
     }
@@ -69,7 +68,7 @@ public struct Seat: Hashable, Sendable {
   {
     let isFlat = talkers.allSatisfy { $0.look.elevation == 0 }
     let pairs = seats.enumerated().flatMap { n, seat in
-      let look = isFlat ? Look(azimuth: seat.look.azimuth) ?? seat.look : seat.look
+      let look = isFlat ? Look(azimuth: seat.look.azimuth)! : seat.look
       return talkers.map { (seat: n, talker: $0.talker, angle: look.angle(to: $0.look)) }
     }
     var (names, taken): ([Talker: String], Set<Int>) = ([:], [])

@@ -41,16 +41,24 @@ enum Signals {
   }
 
   /// Calls `request` on the first INT or TERM; the second one exits at once. Call it once, from the main thread.
-  /// - Parameter hearsHangup: whether a terminal that is closed stops it, too.
+  /// - Parameter hearsHangup: whether a terminal that is closed stops it, too, unless it was started with nohup.
   static func onStop(hearsHangup: Bool = false, _ request: @escaping @Sendable () -> Void) {
     let count = StopCount()
-    for number in [SIGINT, SIGTERM] + (hearsHangup ? [SIGHUP] : []) {
+    for number in [SIGINT, SIGTERM] + (hearsHangup && !isHangupIgnored ? [SIGHUP] : []) {
       on(number) {
         // Output is not flushed: a reader that does not read may be why the first signal had no effect.
         if count.next() > 1 { _exit(ExitStatus.failed.rawValue) }
         request()
       }
     }
+  }
+
+  /// Dispatch hears a signal that is ignored, too.
+  private static var isHangupIgnored: Bool {
+    var present = sigaction()
+    sigaction(SIGHUP, nil, &present)
+    return unsafeBitCast(present.__sigaction_handler.sa_handler, to: Int.self)
+      == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
   /// From its return on no signal is lost. Dispatch installs its handler on another thread.

@@ -26,9 +26,9 @@ extension LiveTests {
     func programs() throws {
       let (graph, keys) = try graph()
       // PipeWire leaves a client out of a period on a busy machine, and what was sent in it is lost.
-      func send(_ program: Int, channel: Int = 1, until isDone: () throws -> Bool) rethrows -> Bool {
+      func send(_ program: Int, until isDone: () throws -> Bool) rethrows -> Bool {
         for _ in 0..<(LiveGraph.isPipeWire ? 5 : 1) {
-          keys.program(program, channel: channel)
+          keys.program(program)
           if try waitUntil(seconds: 5, isDone) { return true }
         }
         return false

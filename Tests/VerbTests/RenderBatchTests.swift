@@ -190,8 +190,8 @@ import Testing
   }
 
   @Test(
-    "INT and TERM end the children, and leave no half file; the same command goes on", .long,
-    arguments: [SIGINT, SIGTERM])
+    "INT, TERM and HUP end the children, and leave no half file; the same command goes on", .long,
+    arguments: [SIGINT, SIGTERM, SIGHUP])
   func signals(number: Int32) throws {
     try writeLongTakes(3)
     let command = "exec $PINNA render --takes long --into out --jobs 2"
@@ -205,6 +205,16 @@ import Testing
     #expect(parts().isEmpty)
     let rest = try home.shell(command)
     #expect(rest.status == 0 && home.contents("out") == ["0.wav", "1.wav", "2.wav"], "\(rest)")
+  }
+
+  @Test("a batch that was started with nohup goes on when the terminal is closed", .long)
+  func nohup() throws {
+    try writeLongTakes(2)
+    let program = try home.startShell("exec nohup $PINNA render --takes long --into out --jobs 1")
+    try #require(try waitUntil(seconds: 60) { parts().count == 1 })
+    program.signal(SIGHUP)
+    let outcome = try #require(program.wait(seconds: 120))
+    #expect(outcome.status == 0 && home.contents("out") == ["0.wav", "1.wav"], "\(outcome)")
   }
 
   @Test("R51: a child that is killed fails alone, and what it left does not stop the next run", .long)

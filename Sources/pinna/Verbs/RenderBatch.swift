@@ -39,10 +39,13 @@ struct RenderBatch {
     }
   }
 
+  /// Options that name files; a device may be named by itself.
+  static let optionsOfFiles = ["--device", "--hrtf", "--automation"]
+
   /// Jobs may run in other folders.
   private static func withAbsolutePaths(_ arguments: Arguments) throws(Failure) -> Arguments {
     var arguments = arguments
-    for option in ["--device", "--hrtf", "--automation"] {
+    for option in optionsOfFiles {
       guard let value = arguments[option], value.contains("/") || option != "--device" else { continue }
       arguments.options[option] = [try OutputPath.absolute(value)]
     }

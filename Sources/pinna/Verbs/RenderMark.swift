@@ -25,9 +25,12 @@ struct RenderMark {
       hash.add(Array(word.utf8) + [0])
     }
     hash.add(Self.beginning(of: path))
-    // What a file says that an option names is an option, too.
-    for option in ["--automation", "--device", "--hrtf", "--preset"] {
-      if let digest = arguments[option].flatMap({ ContentHash.ofFile($0) }) { hash.add(Array(digest.utf8)) }
+    // What a file says that an option names is an option, too. A device's name is none of a file, whatever lies here.
+    for option in RenderBatch.optionsOfFiles {
+      guard let file = arguments[option], file.contains("/"), let digest = ContentHash.ofFile(file) else {
+        continue
+      }
+      hash.add(Array(digest.utf8))
     }
     start = "pinna render \(hash.digits): "
     text = ([name, sidecar.started.map { "of \($0)" }] + words).compactMap(\.self).joined(separator: " ")

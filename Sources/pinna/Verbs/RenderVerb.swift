@@ -57,13 +57,14 @@ extension Verb {
     if arguments.operands.last == StandardStream.word, arguments.operands.count > 1 { Output.divert() }
     let pipe = try source == StandardStream.word ? openStandardInput(stops) : nil
     let take = pipe == nil ? TakeMicrophones(source, tell: Tool.complain) : nil
-    let talkers = try arguments.flags.contains("--talkers") ? TalkerFiles(source) : nil
-    if let take, talkers != nil, take.sidecar.files.count > 1 {
+    let isOfTalkers = arguments.flags.contains("--talkers")
+    if isOfTalkers, let take, take.sidecar.files.count > 1 {
       throw Failure(
         .unsupported,
         "the take of \(source) is split into \(take.sidecar.files.count) files, and --talkers renders one; render a talker "
           + "of each with --part, or record without --split-minutes")
     }
+    let talkers = try isOfTalkers ? TalkerFiles(source) : nil
     var named = try feeds(arguments, of: take, talkers, pipe, in: PresetLibrary.standard)
     let device = named[0].setting.device
     for feed in named {
