@@ -207,6 +207,23 @@ import Testing
     #expect(rest.status == 0 && home.contents("out") == ["0.wav", "1.wav", "2.wav"], "\(rest)")
   }
 
+  @Test(
+    "an output that was rendered with another content of the same automation file is not taken for complete",
+    .long)
+  func automation() throws {
+    try writeLongTakes(1)
+    let command = "$PINNA render --takes long --into out --automation a.yaml"
+    func states(gain: Int) throws -> (Int32, String) {
+      try home.home.folder.write("- {at: 0.1, gain: \(gain)}\n", to: "a.yaml")
+      let outcome = try home.shell("cd \(home.path) && " + command)
+      return (outcome.status, outcome.output)
+    }
+    #expect(try states(gain: -3).0 == 0)
+    #expect(try states(gain: -3).1.contains(#""state":"skipped""#))
+    let other = try states(gain: -6)
+    #expect(other.0 == 7 && other.1.contains("is there, and is not this take"), "\(other)")
+  }
+
   @Test("a batch that was started with nohup goes on when the terminal is closed", .long)
   func nohup() throws {
     try writeLongTakes(2)
