@@ -284,8 +284,8 @@ public final class AdaptiveFilters: @unchecked Sendable {
     let update = spectra.map { $0.clock / $0.grid.framesPerUpdate } ?? 0
     for (number, feed) in corrected?.feeds ?? [:] {
       if feed.updatesAtRest > longRest {
-        if feed.isDelivered { stream.returnToBase(feed: number) }
-        feed.isDelivered = false
+        if feed.mayBeHeard { stream.returnToBase(feed: number) }
+        feed.mayBeHeard = false
         removedWind.withLock { $0[number] = nil }
         if wanted[number]?.isIdle ?? true {
           corrected?.remove(feed: number)
@@ -295,7 +295,7 @@ public final class AdaptiveFilters: @unchecked Sendable {
         guard feed.needsDelivery(wind, update: update) else { continue }
         corrected?.writeFilters(feed: number)
         stream.deliver(feed: number, base: feed.base, coefficients: feed.filters.floats)
-        feed.isDelivered = true
+        feed.mayBeHeard = true
         if feed.wind != nil { removedWind.withLock { $0[number] = feed.removed } }
       }
     }

@@ -38,8 +38,8 @@ package final class FollowedFeed: @unchecked Sendable {
   /// At the last delivery, the updates of the wind, and `windStrength`.
   private var delivered = (updates: -1, strength: 0.0)
   private var deliveredUpdate = Int.min
-  /// Whether the callback was given filters.
-  var isDelivered = false
+  /// Whether the callback may play filters that follow the sound: these, or those before them for the same base.
+  var mayBeHeard = true
   /// Smoothed corrections `[bin][ear]`.
   let corrections: MicrophoneVectors?
   /// The smoothed term of who speaks, `[bin][output]`.
@@ -73,7 +73,7 @@ package final class FollowedFeed: @unchecked Sendable {
     if ears != nil, ears === old.ears { strength = old.strength }
     if wind != nil { windStrength = old.windStrength }
     if part != nil { (talkersGain, roomGain) = (old.talkersGain, old.roomGain) }
-    (isDelivered, updatesAtRest) = (old.isDelivered, min(updatesAtRest, old.updatesAtRest))
+    updatesAtRest = min(updatesAtRest, old.updatesAtRest)
   }
 
   /// Whether its filters have changed since the last call; what only wind changes does so more rarely. Those of many outputs

@@ -45,8 +45,8 @@ extension JackAudioClient {
       var silent = feed
       silent.muted = true
       if (try? send(silent, try filters(for: feed), follows: false)) != nil {
-        // A fade that is under way, this one, and the periods that they begin and end in.
-        usleep(useconds_t(45_000 + 4 * 1_000_000 * array.period / max(1, array.sampleRate)))
+        // A fade that is under way, one of filters that follow the sound, this one, and the periods that they begin and end in.
+        usleep(useconds_t(65_000 + 4 * 1_000_000 * array.period / max(1, array.sampleRate)))
       }
       let used = try engine
       if let live = used.feeds.withLock({ $0[feed.name] }) {

@@ -41,6 +41,30 @@ struct FilterSetting: BitwiseCopyable {
     setting.isAdaptation = true
     return setting
   }
+
+  /// The same setting with its linear filters.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func linear() -> FilterSetting {
+    var setting = self
+    setting.filters = base
+    setting.slot = -1
+    return setting
+  }
+
+  /// The same setting with the filters of `playing`, if these follow the sound and stand for the same linear ones: of gain
+  /// and high-pass alone, nothing else is heard.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func following(_ playing: FilterSetting) -> FilterSetting {
+    guard playing.slot >= 0, playing.base.toOpaque() == base.toOpaque() else { return self }
+    var setting = self
+    setting.filters = playing.filters
+    setting.slot = playing.slot
+    return setting
+  }
 }
 
 /// The crossfade curve: a raised cosine. Both gains sum to 1.

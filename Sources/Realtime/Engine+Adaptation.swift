@@ -14,8 +14,7 @@ extension Engine {
     stream._withUnsafeGuaranteedRef { $0.append(kept, of: live) }
   }
 
-  /// Begins fades to the newest filters that follow the sound, or back to the base. Changes and substitutions that wait go
-  /// first.
+  /// Begins fades to the newest filters that follow the sound, or back to the base.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
@@ -31,8 +30,22 @@ extension Engine {
   @_noLocks @_noAllocation
   private func adapt(_ feed: Int, _ frames: Int) {
     let own = feeds.states + feed
-    guard let lane = own.pointee.lane, own.pointee.next == nil, let current = own.pointee.current
+    guard own.pointee.next == nil, !takeUp(feed), let lane = own.pointee.lane,
+      let current = own.pointee.current,
+      current.slot >= 0, isLate(own, frames)
     else { return }
+    lane._withUnsafeGuaranteedRef { $0.countLate() }
+    fadeToBase(own, current)
+  }
+
+  /// Begins what the worker asked for last. No fade is under way.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Returns: whether a fade has begun.
+  @_noLocks @_noAllocation
+  func takeUp(_ feed: Int) -> Bool {
+    let own = feeds.states + feed
+    guard let lane = own.pointee.lane, let current = own.pointee.current else { return false }
     switch lane._withUnsafeGuaranteedRef({ $0.takeMessage() }) {
     case .adopt(let slot):
       if isHeard(slot, lane, for: current),
@@ -40,15 +53,16 @@ extension Engine {
       {
         own.pointee.adoptionFrame = state.pointee.frame
         lane._withUnsafeGuaranteedRef { $0.setAdapted(true) }
-        return beginAdaptation(own, current.adapted(to: filters, slot: slot))
+        beginAdaptation(own, current.adapted(to: filters, slot: slot))
+        return true
       }
       lane._withUnsafeGuaranteedRef { $0.release(slot) }
-    case .returnToBase: return fadeToBase(own, current)
-    case .none: break
+      return false
+    case .returnToBase:
+      fadeToBase(own, current)
+      return current.slot >= 0
+    case .none: return false
     }
-    guard current.slot >= 0, isLate(own, frames) else { return }
-    lane._withUnsafeGuaranteedRef { $0.countLate() }
-    fadeToBase(own, current)
   }
 
   /// Whether a slot's filters were computed for the linear ones in force, and can be heard at once.
@@ -84,18 +98,18 @@ extension Engine {
     own.pointee.fadePosition = 0
   }
 
-  /// The fade to a setting: a short one to filters that follow the sound.
+  /// The fade to a setting: a short one to newer filters that follow the sound.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func fade(to next: FilterSetting) -> Crossfade { next.slot >= 0 ? adaptedFade : fade }
+  func fade(to next: FilterSetting) -> Crossfade { next.isAdaptation && next.slot >= 0 ? adaptedFade : fade }
 
   /// Gives back the filters that `current` has played on a feed, after the fade from them.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func endAdaptation(_ feed: Int, of current: FilterSetting, to next: FilterSetting) {
-    guard current.slot >= 0, let lane = feeds.states[feed].lane else { return }
+    guard current.slot >= 0, current.slot != next.slot, let lane = feeds.states[feed].lane else { return }
     let (slot, isAdapted) = (current.slot, next.slot >= 0)
     lane._withUnsafeGuaranteedRef {
       $0.release(slot)
@@ -118,12 +132,12 @@ extension Engine {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   private func playBase(_ own: UnsafeMutablePointer<FeedState>, _ lane: Unmanaged<FilterLane>) {
-    if let next = own.pointee.next, next.isAdaptation {
-      own.pointee.next = nil
-      release(next, lane)
+    if let next = own.pointee.next {
+      own.pointee.next = next.isAdaptation ? nil : next.linear()
+      if next.isAdaptation { release(next, lane) }
     }
     if let current = own.pointee.current, current.slot >= 0 {
-      own.pointee.current = current.adapted(to: current.base, slot: -1)
+      own.pointee.current = current.linear()
       release(current, lane)
     }
     lane._withUnsafeGuaranteedRef { $0.setAdapted(false) }

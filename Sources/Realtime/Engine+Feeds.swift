@@ -116,11 +116,18 @@ extension Engine {
     beginFade(feed)
   }
 
+  /// Begins the change that waits, if no fade is under way. Filters that follow the sound go on through a row of changes of
+  /// gain: newer ones are taken up between them.
+  ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func beginFade(_ feed: Int) {
+  private func beginFade(_ feed: Int) {
     let state = feeds.states + feed
-    guard state.pointee.next == nil, let setting = state.pointee.pending else { return }
+    guard state.pointee.next == nil, var setting = state.pointee.pending else { return }
+    if let current = state.pointee.current {
+      setting = setting.following(current)
+      if setting.slot >= 0, !current.isAdaptation, takeUp(feed) { return }
+    }
     state.pointee.next = setting
     state.pointee.pending = nil
     state.pointee.fadePosition = 0

@@ -209,6 +209,54 @@ import Testing
   }
 
   @Test(
+    "changes of gain fade over 20 ms what sounds, filters that follow the sound as well; between two of a row newer ones come",
+    arguments: periods)
+  func gain(period: Int) throws {
+    let (total, gains) = (24_000, [1, 0.5, 0.25] as [Float])
+    var scene = try Scene(period: period, total: total)
+    let sets = scene.filters.count
+    // Set after set with the first gain, then with the second one.
+    var left = ExpectedOutput(
+      gains.flatMap { gain in
+        scene.filters.map { directConvolution(scene.signals, $0[0]).map { $0 * Double(gain) } }
+      })
+    // What sounds; what waits; whether the last fade was to newer filters.
+    var (set, gain, isAdapted) = (0, 0, false)
+    var (newer, change): (Int?, Int?)
+    var changes = 0
+    while scene.run.position + period <= total {
+      let position = scene.run.position
+      if (1000..<20_000).contains(position) {
+        newer = 1 + position / period % 4
+        #expect(scene.stream.deliver(base: scene.sets[0], scene.filters[newer!]))
+      }
+      // A fader moves for a while, and once more.
+      if (6000..<12_000).contains(position) || (15_000..<15_000 + period).contains(position) {
+        change = 1 + position / period % 2
+        _ = try scene.engine.change(to: scene.sets[0], gain: gains[change!])
+      }
+      if position >= left.end {
+        if let level = change, isAdapted || newer == nil {
+          left.fade(to: level * sets + set, at: position, over: 960)
+          (gain, change, isAdapted, changes) = (level, nil, false, changes + 1)
+        } else if let next = newer {
+          left.fade(to: gain * sets + next, at: position, over: scene.adaptedFade)
+          (set, newer, isAdapted) = (next, nil, true)
+        }
+      }
+      scene.run.process(period)
+      _ = scene.engine.drainReports()
+      #expect(scene.stream.freeSlots > 0)
+    }
+    let error = left.error(of: scene.run.left)
+    #expect(error <= 1e-6, "error \(error)")
+    #expect(changes >= 4 && set > 0 && gain > 0)
+    scene.stream.returnToBase()
+    for _ in 0...960 / period { scene.run.process(period) }
+    #expect(!scene.stream.isAdapted && scene.stream.freeSlots == 4)
+  }
+
+  @Test(
     "gain and high-pass of the setting stay in force, and the old setting's filters are freed after a change")
   func settingStays() throws {
     var noise = SeededNoise(seed: 3)
