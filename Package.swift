@@ -148,7 +148,7 @@ let package = Package(
       name: "Rendering",
       dependencies: [
         "Text", "Acoustics", "Adaptation", "AudioFiles", "FilterBanks", "FilterDesign", "Numerics", "Presets",
-        "Realtime", "Recording", "Settings",
+        "Realtime", "Recording", "Settings", "Threads",
       ]),
     .target(
       name: "Simulation",

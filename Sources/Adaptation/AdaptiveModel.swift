@@ -62,7 +62,9 @@ public final class AdaptiveModel: Sendable {
   ) throws -> AdaptiveFilters.Target? {
     let selection = feed.selection
     let source = try device.dataSource(named: selection.dataSource)
-    let frame = device.frame(of: source, selection.inputOrientation).turned(by: selection.pose)
+    let level = device.frame(of: source, selection.inputOrientation)
+    // The head's; those of looks and of angles that somebody names stay with the device.
+    let (frame, axes) = (level.turned(by: selection.pose), try device.axes(of: selection))
     var target = AdaptiveFilters.Target(base: feed.base(of: whole), whole: whole)
     if let directions {
       (target.array, target.up, target.hasHeight) = (
@@ -77,11 +79,11 @@ public final class AdaptiveModel: Sendable {
           return nil
         }
       }
-      if !feed.isWhole { target.part = part(feed, in: frame, places) }
+      if !feed.isWhole { target.part = part(feed, in: axes, places) }
     }
     if feed.wind > 0 {
       let isMono = whole.outputs == 1 && selection.polarPattern != .omnidirectional
-      let axis = selection.effectiveLook?.direction(in: frame) ?? frame.forward
+      let axis = selection.effectiveLook?.direction(in: level) ?? level.forward
       target.wind = WindReference(
         wind, axis: isMono ? axis.vector : nil,
         // Of B-format, W.

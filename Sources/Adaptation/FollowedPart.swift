@@ -23,10 +23,10 @@ public struct FollowedPart: Sendable {
   /// A range of azimuths.
   public struct Frame: Sendable {
     /// Unit vectors of the device frame: its middle, and what azimuths turn around.
-    let centre: SIMD3<Double>
-    let up: SIMD3<Double>
+    package let centre: SIMD3<Double>
+    package let up: SIMD3<Double>
     /// Of half its width.
-    let cosine: Double
+    package let cosine: Double
 
     public init(centre: SIMD3<Double>, up: SIMD3<Double>, width degrees: Double) {
       (self.centre, self.up) = (centre, up)

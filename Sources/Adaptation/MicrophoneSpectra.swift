@@ -18,6 +18,12 @@ final class MicrophoneSpectra {
   private let frames: AlignedMemory
   private let re: AlignedMemory
   private let im: AlignedMemory
+  /// What each microphone has beside sound: many are constantly off zero, each by its own, which would be wind.
+  private var offsets: [Float]
+  /// Whether nothing was heard since the start or the last reset.
+  private var isFresh = true
+  /// Time constant in seconds with which that is found.
+  private static let offsetTime = 0.05
   /// Frames since the last transform.
   private var filled = 0
   /// Frames so far.
@@ -34,6 +40,7 @@ final class MicrophoneSpectra {
     re = AlignedMemory(count: length)
     im = AlignedMemory(count: length)
     values = AlignedMemory(count: grid.bins.upperBound * microphones * 2)
+    offsets = [Float](repeating: 0, count: microphones)
   }
 
   deinit {
@@ -46,6 +53,7 @@ final class MicrophoneSpectra {
   func reset(at clock: Int? = nil) {
     self.clock = clock ?? self.clock - filled
     filled = 0
+    isFresh = true
     frames.floats.update(repeating: 0, count: microphones * grid.length)
   }
 
@@ -69,6 +77,7 @@ final class MicrophoneSpectra {
     filled += count
     clock += count
     guard filled == grid.hop else { return false }
+    findOffsets()
     transformFrames()
     for m in 0..<microphones {
       let start = frames.floats + m * length
@@ -78,15 +87,31 @@ final class MicrophoneSpectra {
     return true
   }
 
+  private func findOffsets() {
+    let (length, old) = (grid.length, grid.length - grid.hop)
+    for m in 0..<microphones {
+      let start = frames.floats + m * length
+      var sum: Float = 0
+      for n in old..<length { sum += start[n] }
+      let (mean, keep) = (sum / Float(grid.hop), isFresh ? 0 : grid.forgetting(Self.offsetTime))
+      offsets[m] = keep * offsets[m] + (1 - keep) * mean
+      // Nothing but the offset came before.
+      if isFresh { start.update(repeating: mean, count: old) }
+    }
+    isFresh = false
+  }
+
   /// Two microphones at a time, as real and imaginary parts.
   private func transformFrames() {
     let length = grid.length
     for pair in stride(from: 0, to: microphones, by: 2) {
       let hasSecond = pair + 1 < microphones
-      let (a, b) = (frames.floats + pair * length, frames.floats + (hasSecond ? pair + 1 : pair) * length)
+      let second = hasSecond ? pair + 1 : pair
+      let (a, b) = (frames.floats + pair * length, frames.floats + second * length)
+      let (offsetA, offsetB) = (offsets[pair], offsets[second])
       for n in 0..<length {
-        re.floats[n] = window.floats[n] * a[n]
-        im.floats[n] = hasSecond ? window.floats[n] * b[n] : 0
+        re.floats[n] = window.floats[n] * (a[n] - offsetA)
+        im.floats[n] = hasSecond ? window.floats[n] * (b[n] - offsetB) : 0
       }
       transform.forward(re.floats, im.floats)
       for k in 0..<grid.bins.upperBound {

@@ -82,6 +82,7 @@ final class WindAnalysis {
   var hopsPerUpdate: Int { DirectionFinder.hopsPerUpdate * max(1, min(8, microphones * microphones / 256)) }
 
   func reset() {
+    updates += 1
     covariance.floats.update(repeating: 0, count: table.bins.count * microphones * microphones * 2)
     presence = 0
     for m in powers.indices { (powers[m], shared[m], expected[m]) = (0, 0, 0) }

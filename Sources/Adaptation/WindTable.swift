@@ -66,7 +66,7 @@ package final class WindTable: Sendable {
 package final class WindReference: Sendable {
   let table: WindTable
   /// Covariances of that sound, `[bin][row][column]`, real and imaginary parts in turn.
-  let kept: [Float]
+  package let kept: [Float]
   /// Of how many outputs, the first ones.
   let outputs: Int
   /// Of each bin, the part of the correction that is applied: where ears tell directions by phase, stereo keeps its image, and

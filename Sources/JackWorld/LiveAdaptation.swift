@@ -48,8 +48,8 @@ final class LiveAdaptation: Sendable {
   private let maker: Worker
   private let wanted = Locked(Wanted())
   private let model = Locked<AdaptiveModel?>(nil)
-  /// What each feed followed last, with the selection that its tables are for.
-  private let last = Locked<[Int: (play: Play, target: AdaptiveFilters.Target)]>([:])
+  /// By feed.
+  private let last = Locked<[Int: KnownTarget]>([:])
   private let progress = Locked(Progress.ready)
   private let isRunning = Atomic<Bool>(false)
   private let hasEnded = Atomic<Bool>(false)
@@ -117,7 +117,9 @@ final class LiveAdaptation: Sendable {
             (target, obstacle) = (nil, "\(fault)")
           }
           targets[feed] = target
-          last.withLock { $0[feed] = target.map { (play, $0) } }
+          last.withLock {
+            $0[feed] = target.map { KnownTarget($0, for: play.feed, whole: play.whole, places: play.places) }
+          }
         }
         if !targets.isEmpty { try startWorker() }
         settle(
@@ -154,20 +156,9 @@ final class LiveAdaptation: Sendable {
     }
   }
 
-  /// The tables that were made last for a feed, if they serve: gain and strength change often, and tables take a moment.
   private func known(_ play: Play, _ feed: Int, _ findsDirections: Bool) -> AdaptiveFilters.Target? {
-    guard let last = last.withLock({ $0[feed] }), last.play.whole === play.whole,
-      last.play.places == play.places,
-      last.target.array != nil || !findsDirections, last.play.feed.sharesTables(with: play.feed)
-    else { return nil }
-    var target = last.target
-    if !findsDirections { target.array = nil }
-    (target.strength, target.windStrength) = (play.feed.correction, play.feed.wind)
-    if target.part != nil {
-      let gains = play.feed.partGains
-      (target.part!.talkers, target.part!.room) = (gains.talkers, gains.room)
-    }
-    return target
+    last.withLock { $0[feed] }?.serving(
+      play.feed, whole: play.whole, places: play.places, findsDirections: findsDirections)
   }
 
   private var isCorrecting: Bool {
@@ -296,14 +287,5 @@ extension AdaptiveFilters.State {
     case .shortPeriod: "the period is too short to adapt; the linear filters play"
     case .late: "the computer was too slow to adapt; the linear filters play"
     }
-  }
-}
-
-extension FeedSetting {
-  /// Whether the tables of another setting are its own: it differs in strengths and levels at most.
-  fileprivate func sharesTables(with other: FeedSetting) -> Bool {
-    selection == other.selection && part == other.part && frame == other.frame && isWhole == other.isWhole
-      && (correction > 0) == (other.correction > 0) && (wind > 0) == (other.wind > 0)
-      && (partGains.room == 0) == (other.partGains.room == 0)
   }
 }

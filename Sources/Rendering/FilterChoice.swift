@@ -1,6 +1,7 @@
 import Acoustics
 import FilterDesign
 import Realtime
+import Threads
 
 /// Where the filters of an engine's feeds come from, besides the filter sets of its device: sets without missing
 /// microphones, and sets of cases that are designed on demand.
@@ -38,17 +39,14 @@ public struct FilterChoice: Sendable {
   package private(set) var version = 0
   /// What is played in place of selections that follow a pose, on the device in the route.
   private var turned: [Selection: Selection] = [:]
-  /// Filters that were mixed from those of other cases, and when each was last asked for.
-  private var mixed: [Selection: (filters: FilterSet, use: Int)] = [:]
-  private static let mostMixed = 96
+  /// Filters that were mixed from those of other cases. Copies share them.
+  private let mixed = MixedFilters()
   /// All looks of two patterns around a ring, and more.
   package static let mostOwn = 192
 
   public init() {}
 
   public mutating func use(_ fallback: FilterSets?, without missing: Set<String>) {
-    // A mix that is played on is the same set.
-    if missing != self.missing { mixed = [:] }
     version += 1
     (self.fallback, self.missing) = (fallback, missing)
   }
@@ -71,32 +69,19 @@ public struct FilterChoice: Sendable {
   }
 
   /// Forgets what is played in place of selections: another engine runs, perhaps of another device.
-  public mutating func forgetTurned() { (turned, mixed) = ([:], [:]) }
+  public mutating func forgetTurned() { turned = [:] }
 
   /// Plays what is given in place of a selection that follows.
   public mutating func play(
     _ played: Selection, for selection: Selection, of device: Device, _ sets: FilterSets
   ) {
     turned[selection] = played
-    mix(played, of: device, sets)
+    // The mix is there when it is played.
+    _ = try? filters(for: selection, of: device, sets)
   }
 
   /// What is played in place of a selection; itself if it does not follow.
   public func played(_ selection: Selection) -> Selection { turned[selection] ?? selection }
-
-  /// Keeps the filters of a selection, if they are mixed from others.
-  private mutating func mix(_ selection: Selection, of device: Device, _ sets: FilterSets) {
-    guard selection.pose != .none else { return }
-    uses += 1
-    if mixed[selection] != nil {
-      mixed[selection]!.use = uses
-      return
-    }
-    guard let filters = try? filters(for: selection, of: device, sets) else { return }
-    mixed[selection] = (filters, uses)
-    guard mixed.count > Self.mostMixed else { return }
-    if let oldest = mixed.min(by: { $0.value.use < $1.value.use }) { mixed[oldest.key] = nil }
-  }
 
   /// Keeps the sets of a case designed on demand, and forgets the one that nobody has asked for the longest.
   /// - Parameter inUse: keys of sets that are not forgotten.
@@ -143,14 +128,25 @@ public struct FilterChoice: Sendable {
   /// - Throws: `UnknownWord` or `Unsupported` if there are none.
   public func filters(for selection: Selection, of device: Device, _ sets: FilterSets) throws -> FilterSet {
     let selection = played(selection)
-    if let found = mixed[selection] { return found.filters }
-    let parts = try selection.parts.map { (set: try part($0.part, of: device, sets), gain: $0.gain) }
-    let unturned = parts.count == 1 ? parts[0].set : FilterSet(blending: parts)
-    guard selection.pose != .none, let order = selection.polarPattern.ambisonicsOrder else { return unturned }
-    let source = try device.dataSource(named: selection.dataSource)
-    let gains = HarmonicRotation.gains(
-      order: order, pose: selection.pose, of: device.frame(of: source, selection.inputOrientation))
-    return FilterSet(mixing: [(unturned, gains.map { $0.map { Float($0) } })])
+    let parts = selection.parts
+    let order = selection.pose == .none ? nil : selection.polarPattern.ambisonicsOrder
+    if parts.count == 1, order == nil { return try part(parts[0].part, of: device, sets) }
+    let rate = sets.bank.sampleRate
+    let key = Key(device: device, selection: selection, sampleRate: rate, missing: missing)
+    if let found = mixed[key] { return found }
+    let all = try parts.map { (set: try part($0.part, of: device, sets), gain: $0.gain) }
+    var mix = all.count == 1 ? all[0].set : FilterSet(blending: all)
+    if let order {
+      let source = try device.dataSource(named: selection.dataSource)
+      let gains = HarmonicRotation.gains(
+        order: order, pose: selection.pose, of: device.frame(of: source, selection.inputOrientation))
+      mix = FilterSet(mixing: [(mix, gains.map { $0.map { Float($0) } })])
+    }
+    // Others stand in for those that are not there yet.
+    if Self.keys(for: selection, of: device, sampleRate: rate, without: missing).allSatisfy(contains) {
+      mixed[key] = mix
+    }
+    return mix
   }
 
   /// The filters of a case of the device, or of one that is designed on demand.
@@ -222,6 +218,35 @@ public struct FilterChoice: Sendable {
     return Selection(
       dataSource: first.dataSource, polarPattern: first.polarPattern,
       inputOrientation: first.inputOrientation ?? selection.inputOrientation)
+  }
+}
+
+/// Filters that were mixed from those of other cases: always the same set for a case. What follows the sound of one, and a
+/// change of its gain alone, know it by that.
+///
+/// Thread: any.
+private final class MixedFilters: Sendable {
+  private typealias Entry = (filters: FilterSet, use: Int)
+  private let all = Locked<(entries: [FilterChoice.Key: Entry], uses: Int)>(([:], 0))
+  private static let most = 96
+
+  /// Of those that are set, those that were asked for last are kept.
+  subscript(key: FilterChoice.Key) -> FilterSet? {
+    get {
+      all.withLock { all in
+        all.uses += 1
+        all.entries[key]?.use = all.uses
+        return all.entries[key]?.filters
+      }
+    }
+    set {
+      all.withLock { all in
+        all.uses += 1
+        all.entries[key] = newValue.map { ($0, all.uses) }
+        guard all.entries.count > Self.most else { return }
+        if let oldest = all.entries.min(by: { $0.value.use < $1.value.use }) { all.entries[oldest.key] = nil }
+      }
+    }
   }
 }
 

@@ -135,15 +135,20 @@ extension FilterSets {
     }
     func base(_ n: Int) throws -> FilterSet { states[n].play.base(of: try filters(n)) }
     var numbers: [Int] = []
+    var known: [Int: KnownTarget] = [:]
     /// What feeds follow the sound with from now on, by their numbers in the engine.
     func targets() throws -> [Int: AdaptiveFilters.Target] {
       var targets: [Int: AdaptiveFilters.Target] = [:]
       for (n, number) in numbers.enumerated() where states[n].play.followsSound {
         var played = states[n].play
         played.selection = states[n].choice.played(played.selection)
-        targets[number] = try model?.target(
-          played, whole: try filters(n), delayFrames: bank.delayFrames,
-          places: places)
+        let whole = try filters(n)
+        let target =
+          try known[number]?.serving(
+            played, whole: whole, places: places, findsDirections: model?.findsDirections ?? false)
+          ?? model?.target(played, whole: whole, delayFrames: bank.delayFrames, places: places)
+        targets[number] = target
+        known[number] = target.map { KnownTarget($0, for: played, whole: whole, places: places) }
       }
       return targets
     }

@@ -328,6 +328,36 @@ import Testing
     #expect(try render([1, 0]) == [alone, linear])
   }
 
+  @Test(
+    "a change of one feed's gain in a rendering interrupts nothing: neither what it follows, nor the other feed"
+  )
+  func eventInRendering() throws {
+    var noise = SeededNoise(seed: 9)
+    let sound = PlaneWaveSound(sampleRate: 48_000, positions: Self.positions).samples(
+      [Self.direction(60)], sines: 100, seconds: 1, noise: &noise)
+    func render(_ gain: Double?) throws -> [[Float]] {
+      var parts = [sound]
+      var outputs: [[Float]] = [[], []]
+      let main = FilterSets.Feed(FeedSetting(Self.selection, adaptation: 1))
+      var other = main
+      if let gain {
+        other.changes = [(24_064, FeedSetting(Self.selection, gain: Decibels(gain), adaptation: 1))]
+      }
+      try Self.sets.render(
+        [main, other], of: Self.device, model: Self.model, period: 128, next: { parts.popLast() },
+        write: { feeds in for n in 0..<2 { outputs[n] += feeds[n][0] } })
+      return outputs
+    }
+    let (still, changed) = (try render(nil), try render(-6))
+    #expect(changed[0] == still[0])
+    #expect(still[1] == still[0])
+    // After the fade of 20 ms, while which filters stay as they are.
+    let level = Float(pow(10, -6.0 / 20))
+    let late = 27_000..<changed[1].count
+    let error = zip(changed[1][late], still[1][late]).map { abs($0 - level * $1) }.max()!
+    #expect(error < 1e-6, "\(error)")
+  }
+
   @Test("an inverse times its matrix is the identity, and a quadratic form the trace of a product")
   func matrices() {
     var noise = SeededNoise(seed: 1)

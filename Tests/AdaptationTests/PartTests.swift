@@ -78,6 +78,22 @@ import Testing
 
   private static func decibels(_ ratio: Double) -> Double { 10 * log10(ratio) }
 
+  @Test("a frame stays where it is while a listener's head turns")
+  func turnedHead() throws {
+    let (world, whole) = (
+      Self.world, try Self.world.sets.filters(for: Self.feed(.stereo).selection, of: Self.world.device)
+    )
+    func frame(_ pose: Pose) throws -> FollowedPart.Frame {
+      var feed = try Self.feed(.stereo, .talkers, frame: "30,40")
+      feed.selection.pose = pose
+      let target = try #require(
+        try world.model.target(feed, whole: whole, delayFrames: world.sets.bank.delayFrames))
+      return try #require(target.part?.frame)
+    }
+    let (still, turned) = (try frame(.none), try frame(Pose(yaw: 70)))
+    #expect(turned.centre == still.centre && turned.up == still.up && turned.cosine == still.cosine)
+  }
+
   @Test(
     "talkers and room add up to the whole within −120 dB: patterns, stereo, stereo that follows the sound, without wind",
     arguments: [(PolarPattern.cardioid, 0.0, 0.0), (.stereo, 0, 0), (.stereo, 1, 0), (.stereo, 0.5, 1)],

@@ -3,6 +3,7 @@ import Adaptation
 import Foundation
 import Numerics
 import Presets
+import Realtime
 import Rendering
 import Settings
 import TestSupport
@@ -80,12 +81,19 @@ import Testing
 
   /// `[output][frame]`
   private static func render(_ sound: [[Float]], _ pattern: PolarPattern, wind: Double) throws -> [[Float]] {
+    try render(sound, selection(pattern), wind: wind)
+  }
+
+  private static func render(
+    _ sound: [[Float]], _ played: Selection, wind: Double, onDemand: FilterChoice = FilterChoice()
+  ) throws -> [[Float]] {
     var parts = [sound]
     var outputs: [[Float]] = []
     let main = FilterSets.Feed(FeedSetting(selection(.omnidirectional)))
-    let feed = FilterSets.Feed(FeedSetting(name: "heard", selection(pattern), wind: wind))
+    let feed = FilterSets.Feed(FeedSetting(name: "heard", played, wind: wind))
     try sets.render(
-      [main, feed], of: device, model: wind > 0 ? model : nil, period: 128, next: { parts.popLast() },
+      [main, feed], of: device, onDemand: onDemand, model: wind > 0 ? model : nil, period: 128,
+      next: { parts.popLast() },
       write: { feeds in
         if outputs.isEmpty { outputs = [[Float]](repeating: [], count: feeds[1].count) }
         for (n, output) in feeds[1].enumerated() { outputs[n] += output }
@@ -161,7 +169,7 @@ import Testing
   }
 
   @Test(
-    "without wind the linear filters play, bit for bit: a voice, a low tone, diffuse sound, the microphones' own noise"
+    "without wind the linear filters play, bit for bit: a voice, a low tone, diffuse sound, the microphones' own noise and offsets"
   )
   func calm() throws {
     var noise = SeededNoise(seed: 3)
@@ -174,7 +182,11 @@ import Testing
     }
     let diffuse = PlaneWaveSound(sampleRate: 48_000, positions: Self.positions).samples(
       fibonacciSphere(60), sines: 100, seconds: 1, noise: &noise)
-    for sound in [Self.voice, own, tone, diffuse] {
+    // Each microphone is constantly off zero by its own.
+    let offset = zip(diffuse, [0.02, -0.004, 0, 0.001] as [Float]).map { sound, offset in
+      sound.map { $0 + offset }
+    }
+    for sound in [Self.voice, own, tone, diffuse, offset] {
       for pattern in [PolarPattern.stereo, .cardioid] {
         #expect(try Self.render(sound, pattern, wind: 1) == Self.render(sound, pattern, wind: 0))
       }
@@ -191,6 +203,63 @@ import Testing
     )
     #expect(cleaned[0][..<24_000] != linear[0][..<24_000])
     for n in 0..<2 { #expect(cleaned[n][120_000...] == linear[n][120_000...]) }
+  }
+
+  @Test("digital silence after wind is no slow computer: nothing comes late, and the linear filters play")
+  func silence() throws {
+    let wind = Self.wind(calm: 0).map { $0[..<48_000] + [Float](repeating: 0, count: 48_000) }
+    let engine = Self.sets.makeEngine(adapts: true)
+    let base = try Self.sets.filters(for: Self.selection(.cardioid), of: Self.device)
+    engine.start(with: base)
+    let adaptive = try #require(AdaptiveFilters(engine))
+    let target = try #require(
+      try Self.model.target(
+        FeedSetting(Self.selection(.cardioid), wind: 1), whole: base, delayFrames: Self.sets.bank.delayFrames)
+    )
+    adaptive.start([0: target])
+    var run = OfflineRun(engine, microphones: wind.map(Array.init))
+    run.afterPeriod = adaptive.work
+    run.run(wholePeriodsTo: 48_000, period: 128)
+    #expect(try #require(engine.stream).isAdapted)
+    run.run(wholePeriodsTo: 96_000, period: 128)
+    #expect(engine.statistics.lateAdaptations == 0 && adaptive.state == .adapting)
+    #expect(try !#require(engine.stream).isAdapted)
+  }
+
+  @Test("the axis of one output stays where it is while a listener's head turns")
+  func turnedHead() throws {
+    func kept(_ pose: Pose) throws -> [Float] {
+      var selection = Self.selection(.cardioid)
+      selection.pose = pose
+      let whole = try Self.sets.filters(for: Self.selection(.cardioid), of: Self.device)
+      let target = try #require(
+        try Self.model.target(
+          FeedSetting(selection, wind: 1), whole: whole, delayFrames: Self.sets.bank.delayFrames))
+      return try #require(target.wind).kept
+    }
+    #expect(try kept(Pose(roll: 20, yaw: 70)) == kept(.none))
+  }
+
+  @Test(
+    "wind is taken out of turned B-format, too, whose filters are mixed: they are the same set whenever they are asked for"
+  )
+  func mixed() throws {
+    var selection = Self.selection(.ambix1)
+    var choice = FilterChoice()
+    for key in FilterChoice.keys(for: selection, of: Self.device, sampleRate: 48_000, without: []) {
+      let own = try #require(try Self.device.ownDevice(of: selection))
+      choice.keep(try FilterSets(device: own, sampleRate: 48_000), for: key)
+    }
+    selection.pose = Pose(yaw: 33)
+    let first = try choice.filters(for: selection, of: Self.device, Self.sets)
+    #expect(try choice.filters(for: selection, of: Self.device, Self.sets) === first)
+    var other = selection
+    other.pose = Pose(yaw: 34)
+    #expect(try choice.filters(for: other, of: Self.device, Self.sets) !== first)
+    let wind = Self.wind(calm: 0)
+    let cleaned = try Self.render(wind, selection, wind: 1, onDemand: choice)
+    let linear = try Self.render(wind, selection, wind: 0, onDemand: choice)
+    #expect(cleaned[0][48_000...] != linear[0][48_000...])
   }
 
   @Test("more microphones than directions are found with lose wind, too")
