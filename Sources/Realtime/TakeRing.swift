@@ -420,6 +420,11 @@ public final class TakeRing: @unchecked Sendable {
   /// Thread: any.
   public var waitingFrames: Int { capacityFrames - cursor.freeCount() }
 
+  /// Whether a gap waits until it is certain how long it is. The frames behind it are not drained before.
+  ///
+  /// Thread: disk thread.
+  public var hasOpenGap: Bool { gaps.drainableFrames != .max }
+
   /// Whether the callback has written its last frame. Read it before draining; the drain then reaches that frame.
   ///
   /// Thread: any.

@@ -76,6 +76,7 @@ extension Sidecar {
       return
         "\(path) has \(reader.channels) channels at \(reader.sampleRate) Hz, and its take has \(channels) at \(sampleRate) Hz"
     }
+    if reader.isCut { return "\(path) ends before its \(own.frames) frames; replace it with a whole copy" }
     guard let frames = reader.frames, frames != own.frames else { return nil }
     // What a crash left of several files has the length of the shortest.
     if frames > own.frames, state == .repaired { return nil }
@@ -113,10 +114,13 @@ extension Sidecar {
     return channels
   }
 
+  /// Those that the take has sound of: feeds play on where the disk is full.
+  package var heardFallbacks: [Fallback] { (fallbacks ?? []).filter { $0.frame <= frames } }
+
   /// The changes of a feed's filters in the part of the take that begins with `firstFrame`, in frames from there. What was
   /// in force before has frame 0.
   public func fallbacks(from firstFrame: Int, of feed: String = FeedSetting.main) -> [Fallback] {
-    let all = (fallbacks ?? []).filter { $0.feed == feed }
+    let all = heardFallbacks.filter { $0.feed == feed }
     let before =
       all.last { $0.frame <= firstFrame }.map { [Fallback(frame: 0, without: $0.without, feed: $0.feed)] }
       ?? []

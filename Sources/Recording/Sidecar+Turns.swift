@@ -111,11 +111,11 @@ extension Sidecar {
     }
     var all: [Turn] = []
     for part in text.split(separator: ";") {
-      guard let turn = Turn(part, of: feed, usual: usual), turn.frame >= all.last?.frame ?? 0,
-        turn.frame <= frames
-      else {
+      guard let turn = Turn(part, of: feed, usual: usual), turn.frame >= all.last?.frame ?? 0 else {
         throw TakeError("the sidecar lists \(String(part).quoted) among its poses, which no take has")
       }
+      // Feeds play on where the disk is full.
+      if turn.frame > frames { break }
       all.append(turn)
     }
     return all

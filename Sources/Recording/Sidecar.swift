@@ -226,6 +226,10 @@ public struct Sidecar: Codable, Sendable, Hashable {
   private var isPossible: Bool {
     let counts = 0...1 << 53
     func isSpan(_ frame: Int, _ frames: Int) -> Bool { counts.contains(frame) && counts.contains(frames) }
+    func isTotal(_ lengths: [Int]) -> Bool {
+      lengths.count <= 1 << 20 && lengths.allSatisfy(counts.contains)
+        && lengths.reduce(0) { min(1 << 54, $0 + $1) } <= 1 << 53
+    }
     let isEngine =
       engine.map { (1...Partitioning.longestPeriod).contains($0.period) && counts.contains($0.frame) } ?? true
     let areFeeds = (feeds ?? []).allSatisfy {
@@ -234,7 +238,9 @@ public struct Sidecar: Codable, Sendable, Hashable {
     }
     return isEngine && areFeeds && (0...2).contains(channels) && (channels > 0 || feeds?.isEmpty == false)
       && (1...1_000_000).contains(sampleRate)
-      && counts.contains(frames) && counts.contains(preRollFrames) && files.count <= 1 << 20
+      && counts.contains(frames) && counts.contains(preRollFrames)
+      && files.allSatisfy { counts.contains($0.frame) }
+      && isTotal(files.map(\.frames)) && isTotal(gaps.map(\.frames))
       && setup.microphones.count <= Device.microphoneLimit && setup.first.arePossible(hasPattern: true)
       && gaps.allSatisfy { isSpan($0.frame, $0.frames) }
       && (markers ?? []).allSatisfy { counts.contains($0.frame) }
@@ -344,11 +350,24 @@ public struct Sidecar: Codable, Sendable, Hashable {
     let milliseconds = ((numbers[0] * 60 + numbers[1]) * 60 + numbers[2]) * 1000 + numbers[3]
     let reference = (milliseconds * sampleRate + 500) / 1000 + own.frame
     func digits(_ number: Int) -> String { (number < 10 ? "0" : "") + "\(number)" }
-    let seconds = reference / sampleRate % 86_400
+    let (day, seconds) = (reference / sampleRate / 86_400, reference / sampleRate % 86_400)
     return BroadcastExtension(
-      description: "", date: String(match.1),
+      description: "", date: Self.date(match.1, days: day),
       time: [seconds / 3600, seconds / 60 % 60, seconds % 60].map(digits).joined(separator: ":"),
-      timeReference: reference)
+      timeReference: reference - day * 86_400 * sampleRate)
+  }
+
+  /// - Parameter date: year, month, and day, as in `started`.
+  private static func date(_ date: Substring, days: Int) -> String {
+    let numbers = date.split(separator: "-").compactMap { Int32($0) }
+    guard days > 0, numbers.count == 3 else { return String(date) }
+    var time = tm()
+    (time.tm_year, time.tm_mon) = (numbers[0] - 1900, numbers[1] - 1)
+    time.tm_mday = numbers[2] + Int32(min(days, 1 << 20))
+    // Carries days over to months and years.
+    timegm(&time)
+    let parts = [time.tm_year + 1900, time.tm_mon + 1, time.tm_mday]
+    return parts.map { ($0 < 10 ? "0" : "") + "\($0)" }.joined(separator: "-")
   }
 
   /// The feeds of the take, each with its values and the names of its channels: `main`, which has none if it was not

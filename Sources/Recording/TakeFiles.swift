@@ -222,11 +222,13 @@ final class TakeFiles {
     document.add(news.events)
     document.add(news.fallbacks)
     document.list(news.turns)
-    document.list(news.talkers)
     document.notes += news.notes
     document.add(news.markers)
     if let title = news.title { document.title = title.isEmpty ? nil : title }
   }
+
+  /// Lists who was heard up to now. All gaps before that are in the files.
+  func list(_ talkers: [Sidecar.Talker]) { document.list(talkers) }
 
   /// Flushes files and sidecar to disk. The frames so far then survive a kill and a power failure.
   func flush() {
@@ -277,6 +279,10 @@ final class TakeFiles {
     if folder.isMoved, !isRemoved {
       document.notes.append("the takes folder was moved during the take; it is \(folder.path) now")
     }
+    document.state = document.missing.isEmpty ? .complete : .incomplete
+    watch.begin()
+    // A crash while files are converted, which may take minutes, loses nothing of it.
+    try? sidecar.write(document)
     watch.begin()
     convert(while: isTime)
     for n in document.files.indices {
@@ -284,7 +290,6 @@ final class TakeFiles {
       watch.begin()
       document.files[n].microphonesDigest = SoundDigest(of: folder.path(of: name))?.text
     }
-    document.state = document.missing.isEmpty ? .complete : .incomplete
     watch.begin()
     do throws(TakeError) {
       // A repair starts from a sidecar that is still `.part`.

@@ -28,43 +28,54 @@ package struct TakeGaps: Sendable {
   ///   - block: shape `[channel][frame]`
   ///   - start: the block's first frame in the take.
   package func removed(from block: [[Float]], start: Int) -> [[Float]] {
-    let count = block.first?.count ?? 0
-    let within = gaps.map { $0.clamped(to: start..<start + count) }.filter { !$0.isEmpty }
-    guard !within.isEmpty else { return block }
-    return block.map { channel in
-      var kept: [Float] = []
-      var end = start
-      for gap in within {
-        kept += channel[end - start..<gap.lowerBound - start]
-        end = gap.upperBound
-      }
-      return kept + channel[(end - start)...]
-    }
+    let span = start..<start + (block.first?.count ?? 0)
+    let kept = sound(in: span)
+    if kept == [span] { return block }
+    return block.map { channel in kept.flatMap { channel[$0.lowerBound - start..<$0.upperBound - start] } }
   }
 
-  /// Frames of the engine with silence in the gaps.
+  /// A run of the take.
+  package enum Run: Hashable {
+    /// Of a block of the engine's frames.
+    case sound(Range<Int>)
+    /// So many frames of silence.
+    case gap(Int)
+  }
+
+  /// What a block of the engine's frames is in the take: its runs, and the gaps between them.
   /// - Parameters:
-  ///   - block: shape `[channel][frame]`
-  ///   - position: the frame of the take at which the block begins; advances by what is returned.
+  ///   - count: frames of the block.
+  ///   - position: the frame of the take at which the block begins; advances by all runs.
   ///   - end: of the file in the take, which no gap exceeds.
-  package func filled(_ block: [[Float]], from position: inout Int, to end: Int) -> [[Float]] {
-    var filled = [[Float]](repeating: [], count: block.count)
-    var done = 0
-    let count = block.first?.count ?? 0
-    func silence(_ frames: Int) {
-      for c in filled.indices { filled[c] += [Float](repeating: 0, count: frames) }
-      position += frames
-    }
+  package func runs(of count: Int, from position: inout Int, to end: Int) -> [Run] {
+    var (runs, done): ([Run], Int) = ([], 0)
     for gap in gaps where gap.upperBound > position && gap.lowerBound < end {
       let before = max(0, gap.lowerBound - position)
       // A gap at the block's end belongs to the next one, unless the file ends with it.
       guard before < count - done || before == count - done && gap.upperBound >= end else { break }
-      for c in filled.indices { filled[c] += block[c][done..<done + before] }
-      (done, position) = (done + before, position + before)
-      silence(min(gap.upperBound, end) - position)
+      if before > 0 { runs.append(.sound(done..<done + before)) }
+      done += before
+      let stop = min(gap.upperBound, end)
+      runs.append(.gap(stop - position - before))
+      position = stop
     }
-    for c in filled.indices { filled[c] += block[c][done...] }
+    if done < count { runs.append(.sound(done..<count)) }
     position += count - done
-    return filled
+    return runs
+  }
+
+  /// The take's frame of a frame of the engine.
+  package func frame(ofEngine frame: Int) -> Int {
+    gaps.reduce(frame) { $1.lowerBound < $0 ? $0 + $1.count : $0 }
+  }
+
+  /// The runs of a span of the take that are in no gap.
+  package func sound(in span: Range<Int>) -> [Range<Int>] {
+    var (sound, start): ([Range<Int>], Int) = ([], span.lowerBound)
+    for gap in gaps.map({ $0.clamped(to: span) }) where !gap.isEmpty {
+      if gap.lowerBound > start { sound.append(start..<gap.lowerBound) }
+      start = gap.upperBound
+    }
+    return start < span.upperBound ? sound + [start..<span.upperBound] : sound
   }
 }

@@ -59,6 +59,7 @@ public final class TakeWriter: Sendable {
   private let faultText = Mutex<String?>(nil)
   private let lossText = Mutex<String?>(nil)
   private let pendingNews = Mutex<TakeNews>(TakeNews())
+  private let pendingTalkers = Mutex<[Sidecar.Talker]>([])
   private let names = Mutex<(title: String, markers: Int)>(("", 0))
   private let framesOnDisk = Atomic<Int>(0)
   private let secondsOfSpace = Atomic<Int>(.max)
@@ -145,7 +146,7 @@ public final class TakeWriter: Sendable {
 
   /// Lists in the sidecar who speaks where.
   public func add(_ talker: Sidecar.Talker) {
-    pendingNews.withLock { if $0.talkers.count < Sidecar.turnLimit / 8 { $0.talkers.append(talker) } }
+    pendingTalkers.withLock { if $0.count < Sidecar.turnLimit / 8 { $0.append(talker) } }
   }
 
   /// Adds a note to the sidecar: a deviation from the request that loses nothing.
@@ -190,7 +191,7 @@ public final class TakeWriter: Sendable {
     // Waits for the disk if the standard folder must be resolved.
     let folder = TakeFolder(path: path)
     watch.begin()
-    let files: TakeFiles
+    var files: TakeFiles!
     do throws(TakeError) {
       let place = try folder.open()
       watch.begin()
@@ -211,7 +212,10 @@ public final class TakeWriter: Sendable {
     measureFreeSpace(files)
     watch.end()
     state.withLock { $0 = State(phase: .open(ring), path: path, ring: ring) }
-    enter(.finished(record(ring, into: files)))
+    let result = record(ring, into: files)
+    // With its locks, which would say that the take is being recorded.
+    files = nil
+    enter(.finished(result))
   }
 
   private func record(_ ring: TakeRing, into files: TakeFiles) -> Result {
@@ -232,6 +236,7 @@ public final class TakeWriter: Sendable {
       }
       if let fault = files.fault { faultText.withLock { $0 = fault } }
     }
+    var heard: [Sidecar.Talker] = []
     while !last {
       // Read before draining, so that the drain reaches the last frame.
       last = ring.isFinished || abandoned.load(ordering: .acquiring)
@@ -239,6 +244,9 @@ public final class TakeWriter: Sendable {
         preRollFrames = start.preRoll
         begin(files, start, ring)
       }
+      // The ring has all gaps before who was heard until now. What it has now, it drains.
+      heard += takePendingTalkers()
+      let isListed = !ring.hasOpenGap
       ring.drain(
         position: &position, isLast: last,
         frames: {
@@ -252,6 +260,10 @@ public final class TakeWriter: Sendable {
           files.write($0, at: $0.start + (preRollFrames ?? 0))
           tick()
         })
+      if isListed {
+        files.list(heard)
+        heard = []
+      }
       tick()
       watch.end()
       if !last { usleep(20_000) }
@@ -266,6 +278,7 @@ public final class TakeWriter: Sendable {
     // The callback's word: by the time the control thread hears of it, this thread may have closed the files.
     if ring.hasEndedWithTransport { note("the take ended because the transport stopped") }
     addPendingNews(files)
+    files.list(heard + takePendingTalkers())
     let document = files.close(
       length: position + (preRollFrames ?? 0), isTime: { !abandoned.load(ordering: .acquiring) })
     return Result(path: files.finalPath, sidecar: document)
@@ -277,6 +290,13 @@ public final class TakeWriter: Sendable {
       return pendingNews
     }
     files.add(arrived)
+  }
+
+  private func takePendingTalkers() -> [Sidecar.Talker] {
+    pendingTalkers.withLock { talkers in
+      defer { talkers = [] }
+      return talkers
+    }
   }
 
   private func begin(_ files: TakeFiles, _ start: TakeRing.Start, _ ring: TakeRing) {
@@ -310,7 +330,6 @@ struct TakeNews {
   var notes: [String] = []
   var fallbacks: [Sidecar.Fallback] = []
   var turns: [Sidecar.Turn] = []
-  var talkers: [Sidecar.Talker] = []
   var markers: [Sidecar.Marker] = []
   /// Nil if it stays as it is; empty for none.
   var title: String?

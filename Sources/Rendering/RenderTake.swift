@@ -63,11 +63,15 @@ package struct RenderTake {
     let alone = isAlone ? try device.ownDevice(of: first) : nil
     let sets = try designed(alone ?? device)
     var onDemand = FilterChoice()
+    // All of them are played, however many a take followed.
+    var demanded: [FilterChoice.Key] = []
     func demand(_ selection: Selection, without missing: Set<String> = []) throws {
       for key in FilterChoice.keys(for: selection, of: device, sampleRate: sampleRate, without: missing) {
         guard !onDemand.contains(key), let own = try device.ownDevice(of: key.selection) else { continue }
         let isThere = missing.isEmpty && own == alone
-        onDemand.keep(isThere ? sets : try designed(own, without: missing), for: key)
+        demanded.append(key)
+        onDemand.keep(
+          isThere ? sets : try designed(own, without: missing), for: key, notForgetting: demanded)
       }
     }
     // The memory of the filters, of a crossfade, and of the lowest high-pass.
@@ -125,7 +129,7 @@ package struct RenderTake {
   ) throws {
     var first = start.frames > 0 ? start.microphones : nil
     var position = take?.files.frame ?? 0
-    var written = feeds.map { _ in position }
+    var written = position
     let end = position + (take?.files.frames ?? 0)
     try sets.render(
       feeds, of: device, onDemand: onDemand, model: model, places: places, framesBefore: start.frames,
@@ -138,11 +142,23 @@ package struct RenderTake {
         return take?.gaps.removed(from: part, start: position) ?? part
       },
       write: { outputs in
-        try write(
-          zip(outputs, feeds.indices).map { channels, n in
-            let whole = take?.gaps.filled(channels, from: &written[n], to: end) ?? channels
-            return gates[n]?.pass(whole) ?? whole
-          })
+        func pass(_ outputs: [[[Float]]]) throws {
+          try write(zip(outputs, gates).map { channels, gate in gate?.pass(channels) ?? channels })
+        }
+        guard let gaps = take?.gaps, let count = outputs.first?.first?.count else { return try pass(outputs) }
+        for run in gaps.runs(of: count, from: &written, to: end) {
+          switch run {
+          case .sound(0..<count): try pass(outputs)
+          case .sound(let range): try pass(outputs.map { $0.map { Array($0[range]) } })
+          case .gap(var frames):
+            // Gaps may last for hours.
+            while frames > 0 {
+              let silence = [Float](repeating: 0, count: min(frames, 16384))
+              try pass(outputs.map { $0.map { _ in silence } })
+              frames -= silence.count
+            }
+          }
+        }
       })
   }
 }

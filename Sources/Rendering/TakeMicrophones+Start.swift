@@ -31,13 +31,12 @@ extension TakeMicrophones {
     let zero = (sidecar.engine?.frame ?? 0) - preRoll
     let grid = preRoll % period
     let first = before - count >= grid ? (before - count - grid) / period * period + grid : 0
-    // The take's frame of that one: gaps have no frames of the engine.
-    var frame = first
-    while gaps.engineFrames(before: frame) < first { frame += first - gaps.engineFrames(before: frame) }
+    let frame = gaps.frame(ofEngine: first)
     do throws(TakeError) {
-      if files.frame > frame {
-        let block = try sidecar.microphones(before: files.frame, count: files.frame - frame, in: folder)
-        start.microphones = gaps.removed(from: block, start: frame)
+      // Gaps have no frames of the engine, and may last for hours.
+      for run in frame < files.frame ? gaps.sound(in: frame..<files.frame) : [] {
+        let block = try sidecar.microphones(before: run.upperBound, count: run.count, in: folder)
+        start.microphones = start.microphones.isEmpty ? block : zip(start.microphones, block).map { $0 + $1 }
       }
     } catch {
       tell("\(error); \(path) is rendered as if silence came before it")
@@ -108,13 +107,12 @@ extension TakeMicrophones {
   }
 
   private func checkFallbacks() throws(Failure) {
-    let (all, names) = (sidecar.fallbacks ?? [], sidecar.setup.microphones)
+    let (all, names) = (sidecar.heardFallbacks, sidecar.setup.microphones)
     let isPlausible =
       all.allSatisfy { Set($0.without).isSubset(of: names) && 2 * Set($0.without).count <= names.count }
       && Set(all.map(\.feed)).allSatisfy { feed in
         let own = all.filter { $0.feed == feed }
         return zip(own, own.dropFirst()).allSatisfy { $0.frame < $1.frame } && own[0].frame >= 0
-          && own.last!.frame <= sidecar.frames
       }
     guard isPlausible else {
       throw Failure(

@@ -93,6 +93,21 @@ import Testing
   }
 
   @Test(
+    "who is heard after a gap is listed after it, even if the files do not have it yet, or nobody knows how long it is",
+    arguments: [150, 20])
+  mutating func talkerAfterGap(periods: Int) throws {
+    let writer = try writer()
+    _ = try run.engine.beginTake(into: writer.opened())
+    for n in 0..<periods { run.process(Self.period, timing: n == 10 ? .stall(144_001) : Timing()) }
+    writer.add(Sidecar.Talker(frame: 15 * Self.period, identity: 1, look: Look(azimuth: 10)!))
+    // The disk thread looks every 20 ms.
+    try #require(waitUntil(seconds: 10) { writer.frames >= 10 * Self.period })
+    let document = try sidecar(try end(writer))
+    #expect(document.gaps.map(\.frames) == [144_001])
+    #expect(try document.talkerList()?.map(\.frame) == [15 * Self.period + 144_001])
+  }
+
+  @Test(
     "R10: a stall of Pinna leaves a gap of exact length in every file and the sidecar; R11: one of the server, none",
     arguments: [[], all])
   mutating func gaps(names: [String]) throws {
