@@ -98,6 +98,14 @@ public final class AudioFileReader {
       ? nil : info.frames == sf_count_t.max ? header?.statedFrames(of: nil) : Int(info.frames)
   }
 
+  /// Whether the end of a compressed file is missing, whose header says how long it was. It reads the last frame: for a reader
+  /// that is not read any further.
+  public var isCut: Bool {
+    guard header?.soundBytes == nil, let frames, frames > 0 else { return false }
+    do { try seek(toFrame: frames - 1) } catch { return true }
+    return (try? read(frames: 1))?.count != channels
+  }
+
   private static func unreadable(_ path: String, _ reason: String) -> AudioFileError {
     AudioFileError("cannot read \(path): \(reason); give a sound file, such as WAV or FLAC")
   }

@@ -303,9 +303,9 @@ public final class AudioFileWriter {
     }
   }
 
-  /// Removes the beginning of a WAV file that a program left when it was killed. One that is being written is locked.
+  /// Removes the beginning of a sound file that a program left when it was killed. One that is being written is locked.
   /// - Throws: if it is what a crash left of a take.
-  private static func removeAbandoned(_ name: String, in folder: OpenFolder) throws(AudioFileError) {
+  static func removeAbandoned(_ name: String, in folder: OpenFolder) throws(AudioFileError) {
     if let claim = TakeFile.claim(on: name) {
       throw AudioFileError(
         "\(name) \(claim), which was cut off; finish it with pinna takes repair, or give another name")
@@ -318,7 +318,7 @@ public final class AudioFileWriter {
       FileLock.acquire(descriptor) == .acquired
     else { return }
     let start = Chunks.bytes(descriptor, at: 0, count: 4)
-    if ["", "RIFF", "RF64", "caff"].contains(String(decoding: start, as: UTF8.self)) {
+    if ["", "RIFF", "RF64", "caff", "fLaC", "OggS"].contains(String(decoding: start, as: UTF8.self)) {
       folder.remove(name, as: descriptor)
     }
   }

@@ -53,9 +53,11 @@ public enum Compression: String, CaseIterable, Sendable {
     let name = output?.path ?? wav.dropLast(4) + "." + rawValue
     let part = name + ".part"
     let partPath = folder.path(of: part)
+    if output != nil { try AudioFileWriter.removeAbandoned(part, in: folder) }
     let descriptor = folder.create(part)
     guard descriptor >= 0 else { throw failure("cannot write \(partPath)") }
     defer { close(descriptor) }
+    _ = FileLock.acquire(descriptor, timeout: .seconds(1))
     var labels = labels
     labels.broadcast = labels.broadcast ?? reader.broadcast
     let comments = labels.comments(

@@ -75,7 +75,8 @@ public final class SoundOutput {
     }
     let output = try OutputFile(path, replacing: replacing)
     self.output = output
-    name = compression == nil ? path : "\(path).\(getpid()).wav"
+    // Always the same: the next run replaces what a killed one left.
+    name = compression == nil ? path : "\(path).uncompressed.wav"
     place = .file(
       try AudioFileWriter(
         folder: .working, name: name, encoding: compression == .flac ? .pcm24 : .float32, channels: channels,
@@ -108,7 +109,8 @@ public final class SoundOutput {
   }
 
   /// Completes the file. After an error no file is left.
-  public func close() throws(AudioFileError) {
+  /// - Parameter isWanted: asked again and again while it is compressed; false for an end without a file.
+  public func close(while isWanted: () -> Bool = { true }) throws(AudioFileError) {
     switch place {
     case .stream(let stream): return try stream.close()
     case .file(let writer):
@@ -118,7 +120,8 @@ public final class SoundOutput {
     guard let compression else { return }
     do throws(AudioFileError) {
       _ = try compression.replace(
-        wav: name, as: output, labels: labels, isAmbisonic: isAmbisonic, areMicrophones: areMicrophones)
+        wav: name, as: output, labels: labels, isAmbisonic: isAmbisonic, areMicrophones: areMicrophones,
+        while: isWanted)
     } catch {
       unlink(name)
       throw error

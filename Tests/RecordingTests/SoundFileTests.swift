@@ -87,6 +87,48 @@ import Testing
     #expect(try reader.read(frames: 2) == [0.25, -0.25, 0.5, -0.5])
   }
 
+  @Test(
+    "what a killed run left of a compressed file is replaced; what another program writes, and takes, are not"
+  )
+  func abandonedCompressed() throws {
+    let clip = AudioClip(
+      sampleRate: 48000, channels: SeededNoise.channels(1, 20_000, amplitude: 0.5, seed: 3))
+    let path = folder.path + "/x.flac"
+    func write() throws {
+      let output = try SoundOutput(path: path, channels: 1, sampleRate: 48000)
+      try output.write(clip.channels)
+      try output.close()
+    }
+    try clip.write(wav: path + ".uncompressed.wav")
+    try folder.write(Data("fLaC, and no more".utf8), to: "x.flac.part")
+    try write()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["x.flac"])
+    #expect(try AudioClip(path: path).frames == 20_000)
+    // Another program's.
+    try folder.write(Data("fLaC".utf8), to: "x.flac.part")
+    let other = open(path + ".part", O_RDWR)
+    defer { close(other) }
+    #expect(flock(other, LOCK_EX) == 0)
+    #expect(throws: AudioFileError.self) { try write() }
+    #expect(try Data(contentsOf: URL(filePath: path + ".part")) == Data("fLaC".utf8))
+  }
+
+  @Test("a compressed file that was cut is known by its missing end")
+  func cut() throws {
+    let path = folder.path + "/x.flac"
+    let clip = AudioClip(
+      sampleRate: 48000, channels: SeededNoise.channels(2, 48_000, amplitude: 0.5, seed: 3))
+    let output = try SoundOutput(path: path, channels: 2, sampleRate: 48000)
+    try output.write(clip.channels)
+    try output.close()
+    #expect(try !AudioFileReader(path: path).isCut)
+    let size = try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+    for length in [size - 100, size / 2, size / 10] {
+      #expect(truncate(path, off_t(length)) == 0)
+      #expect(try AudioFileReader(path: path).isCut, "\(length) of \(size)")
+    }
+  }
+
   @Test("a sound file has its name only once it is complete, and never replaces an existing file")
   func names() throws {
     let path = folder.path + "/a.wav"

@@ -73,6 +73,10 @@ import Testing
       ])
     let third = try home.shell("$PINNA render --takes a --takes b --into out")
     #expect(try states(third).values.allSatisfy { $0 == "skipped" } && third.status == 0, "\(third)")
+    // A title changes the files, and not their sound.
+    #expect(try home.pinna("takes", "edit", home.path + "/a/one.wav", "--title", "Rain").status == 0)
+    let titled = try home.shell("$PINNA render --takes a b --into out")
+    #expect(try states(titled).values.allSatisfy { $0 == "skipped" } && titled.status == 0, "\(titled)")
     #expect(try Data(contentsOf: URL(filePath: home.path + "/out/a/one.wav")) == before)
   }
 

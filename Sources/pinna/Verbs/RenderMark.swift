@@ -36,11 +36,10 @@ struct RenderMark {
     text = ([name, sidecar.started.map { "of \($0)" }] + words).compactMap(\.self).joined(separator: " ")
   }
 
+  /// Of the sound: a new title or marker changes the rest of a file.
   private static func beginning(of path: String) -> [UInt8] {
-    let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-    guard file >= 0 else { return [] }
-    defer { close(file) }
-    return Descriptor.readAll(file, limit: 1 << 16) ?? []
+    let sound = try? AudioFileReader(path: path).read(frames: 8192)
+    return (sound ?? []).flatMap { sample in withUnsafeBytes(of: sample.bitPattern.littleEndian, Array.init) }
   }
 
   /// The options that change the sound, sorted by their names.
@@ -62,7 +61,7 @@ struct RenderMark {
   /// Whether the file at `path` has this mark, and `frames` frames.
   func isComplete(_ path: String, frames: Int) -> Bool {
     guard isIn(path), let reader = try? AudioFileReader(path: path) else { return false }
-    return reader.frames == frames && reader.headerRemark == nil
+    return reader.frames == frames && reader.headerRemark == nil && !reader.isCut
   }
 
   /// Whether something is at `path` that is neither empty nor has this mark, and so is somebody else's.

@@ -46,7 +46,17 @@ final class RenderedFile {
       for file in files { file.sound.abandon() }
       throw files.allSatisfy({ $0.stops.count == 0 }) ? error : Self.interruption
     }
-    for file in files { try file.sound.close() }
+    for (n, file) in files.enumerated() {
+      do {
+        try file.sound.close(while: { file.stops.count == 0 })
+      } catch {
+        for later in files[(n + 1)...] { later.sound.abandon() }
+        guard file.stops.count > 0 else { throw error }
+        guard n > 0 else { throw Self.interruption }
+        throw Failure(
+          .failed, "interrupted; only \(files[..<n].map(\.sound.path).joined(separator: ", ")) was written")
+      }
+    }
   }
 
   private static let interruption = Failure(.failed, "interrupted; nothing was written")
