@@ -49,20 +49,26 @@ public final class PrivateServer {
     }
     defer { fclose(messages) }
     process = try ChildProcess(path, arguments, environment: environment, errors: fileno(messages))
-    let end = ContinuousClock.now + .seconds(5)
-    // On another thread: a server that freezes never answers. That thread returns once the server is killed.
-    let acceptance = Job<Bool>.start("pinna asks jackd") { _ in
-      while .now < end {
-        if ServerProbe.acceptsClients(server: name) { return true }
-        usleep(5_000)
-      }
-      return false
-    }
+    let start = ContinuousClock.now
+    let end = start + .seconds(5)
+    // On other threads: a server that freezes never answers, and a client that opens while the server starts may hang. So
+    // one more asks every second. They return within 5 s.
+    var asking: [Job<Bool>] = []
+    defer { for job in asking { job.abandon() } }
     while .now < end, process.isRunning {
-      if case .success(true) = acceptance.result { return }
+      if .now >= start + .seconds(asking.count) {
+        asking.append(
+          .start("pinna asks jackd") { _ in
+            while .now < end {
+              if ServerProbe.acceptsClients(server: name) { return true }
+              usleep(5_000)
+            }
+            return false
+          })
+      }
+      if asking.contains(where: { if case .success(true) = $0.result { true } else { false } }) { return }
       usleep(1_000)
     }
-    acceptance.abandon()
     stop()
     rewind(messages)
     if String(decoding: Descriptor.readAll(fileno(messages)) ?? [], as: UTF8.self).contains(

@@ -68,6 +68,11 @@ package struct MeasuredManifold: ArrayManifold {
         "\(responses.file) contains responses of \(responses.channels) microphones, but the device has "
           + "\(positions.count); list all microphones in the order of the measurement")
     }
+    guard responses.count <= mostResponses else {
+      throw DesignError(
+        "\(responses.file) contains \(responses.count) responses, more than the maximum of \(mostResponses); leave "
+          + "directions out")
+    }
     if let (direction, channel) = responses.firstSilent {
       throw DesignError(
         "\(responses.file) is silent in direction \(direction), microphone \(channel); measure that direction again "

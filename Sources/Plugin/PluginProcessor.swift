@@ -82,6 +82,12 @@ public final class PluginProcessor: @unchecked Sendable {
   /// Thread: main.
   /// - Parameter blockLength: what to prepare for; nil if the host has not said.
   public func activate(blockLength: Int?) {
+    // The worker may still prepare the filters for the engine before.
+    engine.withLock { $0 = begin(blockLength: blockLength) }
+  }
+
+  /// Thread: main.
+  private func begin(blockLength: Int?) -> Engine {
     let engine = Engine(
       microphones: inputCount, taps: filters.taps, sampleRate: Double(filters.sampleRate))
     engine.keep(sets)
@@ -107,7 +113,7 @@ public final class PluginProcessor: @unchecked Sendable {
       engine.prepare(period: state.pointee.wantedPeriod)
     }
     state.pointee.engine = .passUnretained(engine)
-    self.engine.withLock { $0 = engine }
+    return engine
   }
 
   /// Prepares for the block lengths that `run` has met, and releases what it no longer uses.

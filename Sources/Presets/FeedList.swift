@@ -35,7 +35,8 @@ extension FeedSetting {
         return order.map { "format: ambix, order: \($0)" } ?? "\(name): \(value.word)"
       case .words(let words): return "\(name): [\(words.joined(separator: ", "))]"
       case .look: return "\(name): [\(value.word)]"
-      case .word where key == .dataSource || key == .part && !FeedPart.words.contains(value.word):
+      case .word
+      where key == .dataSource || key == .frame || key == .part && !FeedPart.words.contains(value.word):
         return "\(name): \(yamlString(value.word))"
       case .off, .number, .flag, .word: return "\(name): \(value.word)"
       }

@@ -20,6 +20,18 @@ import Testing
     return message
   }
 
+  @Test("more responses than memory has room for spectra of are refused before any is computed")
+  func tooMany() throws {
+    let folder = try TemporaryFolder()
+    let lines = fibonacciSphere(90_000).map { d in "\(atan2(d.y, d.x) * 180 / .pi),\(asin(d.z) * 180 / .pi)\n"
+    }
+    let table = try folder.write(lines.joined(), to: "many.csv")
+    let ones = [[Float]](repeating: [Float](repeating: 0.5, count: lines.count), count: 3)
+    try AudioClip(sampleRate: 48000, channels: ones).write(wav: folder.path + "/many.wav")
+    let refusal = Self.refusal(.impulseResponses(path: folder.path + "/many.wav", directions: table))
+    #expect(refusal.contains("many.wav contains 270000 responses"), "\(refusal)")
+  }
+
   // MARK: - SOFA
 
   static let turned = try! Data(contentsOf: URL(filePath: MeasuredManifoldTests.golden + "/turned.sofa"))

@@ -52,6 +52,7 @@ import Testing
       """
       feeds:
         anna: {dataSource: Front, polarPattern: cardioid, gain: -3.5, highPass: 80, part: "Anna: B, #2"}
+        voices: {format: stereo, part: talkers, frame: "30,60"}
         room: {format: ambix, order: 2}
       connections:
         anna: recorder:in_1

@@ -33,10 +33,17 @@ struct DemoStage {
     self.device = device
     self.isQuiet = isQuiet
     keeps = keep != nil
-    let requested = try OutputPath.absolute(
-      keep ?? FileManager.default.temporaryDirectory.appending(path: "pinna-demo-\(getpid())").path)
+    var requested = try OutputPath.absolute(
+      keep ?? FileManager.default.temporaryDirectory.appending(path: "pinna-demo-XXXXXX").path)
     do {
-      try FileManager.default.createDirectory(atPath: requested, withIntermediateDirectories: true)
+      if keeps {
+        try FileManager.default.createDirectory(atPath: requested, withIntermediateDirectories: true)
+      } else {
+        // A new folder, and nobody else's: it is removed.
+        var template = Array(requested.utf8CString)
+        guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
+        requested = String(cString: template)
+      }
     } catch {
       throw Failure(
         .failed, "cannot create the folder \(requested) for the recordings; give another with --keep")
