@@ -87,13 +87,8 @@ extension Processor {
   private func wait(for name: String, _ feed: FeedSetting?, _ words: FeedWords?, _ request: Request) {
     // Whoever asked for nothing that this replaces waits for the same.
     let earlier = (machines[name]?.waiting ?? []).map { waiting in
-      var (waiting, changed) = (waiting, feed)
-      if let words = waiting.words, changed != nil,
-        (try? words.apply(to: &changed!, of: wanted.device)) != nil,
-        changed == feed
-      {
-        waiting.feed = feed
-      }
+      var waiting = waiting
+      if hasAll(of: waiting, feed) { waiting.feed = feed }
       return waiting
     }
     // A design may take minutes; its own limit ends it.
@@ -103,7 +98,21 @@ extension Processor {
     machines[name]?.obstacle = nil
   }
 
+  /// Whether `feed` has all that was asked for.
+  private func hasAll(of waiting: FeedMachine.Waiting, _ feed: FeedSetting?) -> Bool {
+    guard var changed = feed, let words = waiting.words else { return false }
+    return (try? words.apply(to: &changed, of: wanted.device)) != nil && changed == feed
+  }
+
   private func wantedFeed(_ name: String) -> FeedSetting? { wanted.others.first { $0.name == name } }
+
+  /// What is in force of a feed is wanted again.
+  private func wantAgain(_ name: String) {
+    let feed = machines[name]?.inForce
+    want(
+      wanted.others.compactMap { $0.name == name ? feed : $0 }
+        + (wantedFeed(name) != nil ? [] : [feed].compactMap(\.self)))
+  }
 
   // MARK: Polling
 
@@ -273,17 +282,19 @@ extension Processor {
   private func answer(_ waiting: FeedMachine.Waiting, of name: String) {
     guard let machine = machines[name], !waiting.request.isAnswered else { return }
     let isAtRest = machine.isSteady && !machine.isChanging
-    if isAtRest, machine.inForce == waiting.feed {
+    // During a take nothing more is posted: who asked for what an earlier change brought has it.
+    let isLocked = state.take != nil && !machine.isChanging
+    if isAtRest, machine.inForce == waiting.feed || isLocked && hasAll(of: waiting, machine.inForce) {
       waiting.request.answer(
-        .done(waiting.feed.map { FeedAnswer(feed: feedReport($0)) } ?? FeedAnswer(removed: name)))
+        .done(machine.inForce.map { FeedAnswer(feed: feedReport($0)) } ?? FeedAnswer(removed: name)))
     } else if isAtRest, let obstacle = machine.obstacle, obstacle.wanted == waiting.feed {
       // Without the request, what was before stays wanted.
-      let before = machine.inForce
-      want(
-        wanted.others.compactMap { $0.name == name ? before : $0 }
-          + (wantedFeed(name) != nil ? [] : [before].compactMap(\.self)))
+      wantAgain(name)
       machines[name]?.obstacle = nil
       for same in machine.waiting where same.feed == waiting.feed { same.request.fail(obstacle.failure) }
+    } else if isLocked {
+      wantAgain(name)
+      waiting.request.fail(.refused, recordingReason)
     } else if wantedFeed(name) != waiting.feed {
       waiting.request.fail(.failed, Failure.superseded)
     } else if machine.isStalled {

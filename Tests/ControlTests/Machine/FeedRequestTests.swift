@@ -133,6 +133,37 @@ extension Rig.SentRequest {
     #expect(rig.world.client?.audibleFeeds.map(\.key) == ["anna"])
   }
 
+  @Test("R25: a take that begins between changes of a feed refuses those that have not begun, and no others")
+  func takeBetweenChanges() {
+    let rig = Rig.live()
+    for name in ["anna", "ben"] { _ = add(rig, name) }
+    settle(rig)
+    func set(_ name: String, _ words: String...) -> Rig.SentRequest {
+      rig.ask("set") { try $0.setFeed(name, FeedWords(words[...]), $1) }
+    }
+    let first = [set("anna", "gain", "-3"), set("ben", "gain", "-3")]
+    rig.processor.poll()
+    // These wait for the fades, and for a design.
+    let second = [
+      set("anna", "high-pass", "80"), rig.ask("remove") { try $0.removeFeed("ben", $1) },
+      add(rig, "carla", ["look", "20"]),
+    ]
+    rig.processor.poll()
+    let start = rig.startTake()
+    rig.open(rig.world.takes.last!)
+    rig.run(periods: 3)
+    #expect(start.status == .done && rig.processor.state.kind == .recording)
+    #expect(first[0].feedAnswer?.feed?.gain.value == -3 && first[1].text == Failure.superseded)
+    #expect(second.allSatisfy { $0.status == .refused }, "\(second.map(\.text))")
+    let heard = rig.world.client?.audibleFeeds
+    #expect(heard?.values.map(\.gain.value) == [-3, -3])
+    rig.stopTake()
+    rig.run(periods: 1)
+    rig.finish(rig.world.takes.last!)
+    settle(rig)
+    #expect(rig.world.client?.audibleFeeds == heard && rig.processor.areFeedsSettled)
+  }
+
   @Test("feeds go on with another input, and come back with the server")
   func otherEngines() {
     let rig = Rig.live()
