@@ -297,7 +297,7 @@ extension Processor {
       waiting.request.fail(.refused, recordingReason)
     } else if wantedFeed(name) != waiting.feed {
       waiting.request.fail(.failed, Failure.superseded)
-    } else if machine.isStalled {
+    } else if machine.isStalled || machine.isOverdue {
       waiting.request.fail(.failed, Self.stalled + "; the change comes into force when it does")
     } else if hasPassed(waiting.deadline) {
       waiting.request.fail(.failed, Self.stalled)

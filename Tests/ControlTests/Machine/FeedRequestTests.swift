@@ -199,6 +199,19 @@ extension Rig.SentRequest {
     #expect(rig.world.client?.audibleFeeds.isEmpty == true)
   }
 
+  @Test("while a feed's ports are overdue, who changes it is told so, and it happens when they come")
+  func overdue() {
+    let rig = Rig.live()
+    let added = add(rig, "anna")
+    rig.advance(.seconds(10))
+    #expect(added.text.contains("comes into force when it does"), "\(added.text)")
+    let changed = rig.ask("set") { try $0.setFeed("anna", FeedWords(["gain", "-9"]), $1) }
+    rig.processor.poll()
+    #expect(changed.text.contains("comes into force when it does"), "\(changed.text)")
+    settle(rig)
+    #expect(rig.world.client?.audibleFeeds["anna"]?.gain.value == -9)
+  }
+
   @Test("the gain of B-format changes by a crossfade: its ports and filters stay")
   func gainOfBFormat() throws {
     let rig = Rig.live()
