@@ -70,7 +70,11 @@ extension Processor {
       choose(nil, without: [])
     }
     if missing == fallback.chosen || missing == fallback.failure?.missing {
-      // Nothing to get.
+      // Nothing to get. Filters whose design has ended are stored.
+      if let (_, job, deadline) = fallback.job, job.result != nil || hasPassed(deadline) {
+        job.abandon()
+        fallback.job = nil
+      }
     } else if let (_, job, deadline) = fallback.job {
       switch job.result {
       case .success(let filters):

@@ -264,6 +264,25 @@ import Testing
     #expect(rig.world.fallbacks.count == 1)
   }
 
+  @Test(
+    "the design of a microphone that failed for a moment holds nothing up once it has ended, or never does",
+    arguments: [true, false])
+  func momentaryFault(ends: Bool) {
+    let rig = rig()
+    rig.world.client?.readings.mutedMicrophones = ["two"]
+    rig.run(periods: 1)
+    rig.advance(.milliseconds(100))
+    rig.world.client?.readings.mutedMicrophones = []
+    for _ in 0..<60 {
+      rig.world.now += .milliseconds(45)
+      rig.run(periods: 1)
+    }
+    #expect(rig.status.fallback == nil && rig.world.fallbacks.count == 1)
+    if ends { rig.world.endFallback() } else { rig.advance(.seconds(601)) }
+    pass(.seconds(15), rig)
+    #expect(missing(rig) == [] && rig.world.preparations.map(\.microphone) == ["one"])
+  }
+
   @Test("filters that could not be had are asked for again when the microphone fails again")
   func retry() {
     let rig = rig()
