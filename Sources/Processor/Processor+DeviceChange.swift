@@ -101,11 +101,12 @@ extension Processor {
       }
     case .designed(let filters):
       guard let client = clientForChange(name, filters) else { return }
-      do { try filters.check(current.setting.main.selection, of: current.setting.device) } catch {
-        return endChange(Failure(error))
-      }
+      let (device, selection) = (current.setting.device, current.setting.main.selection)
+      do {
+        if try device.ownDevice(of: selection) == nil { try filters.check(selection, of: device) }
+      } catch { return endChange(Failure(error)) }
       change?.phase = .preparing(
-        filters, client.prepare(filters, for: current.setting.device), deadline: world.now + .seconds(5))
+        filters, client.prepare(filters, for: device), deadline: world.now + .seconds(5))
     case .preparing(let filters, let job, let deadline):
       switch job.result {
       case .success(let engine):

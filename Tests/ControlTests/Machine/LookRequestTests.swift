@@ -105,6 +105,21 @@ import Testing
     #expect(rig.status.weak == nil)
   }
 
+  @Test("a look whose pattern the filters of its input do not contain is heard again when that comes back")
+  func otherInput() {
+    let rig = Rig.live()
+    rig.set(["look": "60", "pattern": "supercardioid"], gain: 1)
+    rig.endDesign()
+    rig.run(periods: 10)
+    rig.set(["input": "b"], gain: 2)
+    rig.finishChange()
+    #expect(rig.processor.inForce.device == Rig.other)
+    let back = rig.set(["input": "a"], gain: 3)
+    rig.finishChange()
+    #expect(back.status == .done, "\(back.text)")
+    #expect(rig.status.selection.effectiveLook == Look(azimuth: 60))
+  }
+
   @Test("a look with a pattern that favours no direction is refused, and changes nothing")
   func contradiction() {
     let rig = Rig.live()
