@@ -157,7 +157,7 @@ package final class Processor {
 
   /// Whether `setting` is in force and no change is pending.
   package func isSettled(at setting: Setting) -> Bool {
-    !isChangingMain && change == nil && setting == wanted && setting == inForce
+    !isChangingMain && change == nil && onDemand.aim == nil && setting == wanted && setting == inForce
   }
 
   /// Whether a change of `main` is on its way through the callback.

@@ -120,6 +120,18 @@ import Testing
     #expect(rig.status.selection.effectiveLook == Look(azimuth: 60))
   }
 
+  @Test("while the filters of a look are designed, what plays until then does not count as settled")
+  func unsettled() {
+    let rig = Rig.live()
+    _ = look(rig, "60")
+    rig.run(periods: 10)
+    #expect(rig.processor.inForce == rig.processor.wanted)
+    #expect(!rig.processor.isSettled(at: rig.processor.wanted))
+    rig.endDesign()
+    rig.run(periods: 10)
+    #expect(rig.processor.isSettled(at: rig.processor.wanted))
+  }
+
   @Test("a look with a pattern that favours no direction is refused, and changes nothing")
   func contradiction() {
     let rig = Rig.live()
