@@ -119,10 +119,10 @@ public struct OSCMethod: Sendable {
         .pose(.rotationVector)),
       OSCMethod("/pinna/feed/list", "no arguments", 0...0, "the feeds besides main, as JSON", .feedList),
       OSCMethod(
-        "/pinna/feed/add", "a name, then pairs as for set; also format and order", 1...25, "add a feed",
-        .feedAdd),
+        "/pinna/feed/add", "a name, then pairs as for set; also format and order",
+        1...1 + 2 * (SettingKey.ofFeeds.count + 2), "add a feed", .feedAdd),
       OSCMethod(
-        feedSet, "a feed's name, then pairs as for set", 1...25,
+        feedSet, "a feed's name, then pairs as for set", 1...1 + 2 * (SettingKey.ofFeeds.count + 2),
         "change a feed; a single value also at /pinna/feed/NAME/set/SETTING", .feedSet),
       OSCMethod("/pinna/feed/remove", "a name", 1...1, "remove a feed", .feedRemove),
       OSCMethod("/pinna/preset/use", "a string", 1...1, "change to a preset", .usePreset),

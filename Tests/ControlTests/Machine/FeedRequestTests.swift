@@ -103,6 +103,14 @@ extension Rig.SentRequest {
     #expect(OSCMethod.at(anna.path)?.action == .feedSet && anna.words == ["anna", key.rawValue, "1"])
   }
 
+  @Test("one message says all that can be said of a feed", arguments: ["add", "set"])
+  func everything(verb: String) throws {
+    let method = try #require(OSCMethod.at("/pinna/feed/\(verb)"))
+    let words = ["anna"] + (["format", "order"] + SettingKey.ofFeeds.map(\.rawValue)).flatMap { [$0, "1"] }
+    #expect(method.accepts(words.count))
+    #expect(!method.accepts(words.count + 2))
+  }
+
   @Test("a talker's number may be a float, as control surfaces send it; what is no such number is refused")
   func partNumbers() throws {
     for argument in [OSCMessage.Argument.float(2), .integer(2), .string("2")] {
