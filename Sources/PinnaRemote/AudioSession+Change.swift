@@ -81,7 +81,8 @@ extension AudioSession {
       let kept = try answer.decoded(ChangeReport.self).kept
       let period = context.withLock { $0.preferredIOBufferDuration }
       if !old.isActive, kept == nil, period > 0 {
-        try engine.sessionRequest("/pinna/session/period", ["\(period)"])
+        // A preference: the route has changed already, and the period may be another (S15).
+        _ = try? engine.sessionRequest("/pinna/session/period", ["\(period)"])
       }
       context.withLock { $0.isUnknownToEngine = false }
       return outcome(kept: kept)

@@ -49,6 +49,22 @@ extension OfflineTests {
       withExtendedLifetime(first) {}
     }
 
+    @Test("S15: a session becomes active although the server does not answer for the preferred period")
+    func periodWithoutAnswer() throws {
+      let graph = try OfflineGraph(preset: "phone2", period: 128)
+      let session = graph.session()
+      try session.setCategory(.record, mode: .default)
+      // All that it wants is in force, for which no period is needed.
+      try session.setActive(true)
+      try session.setActive(false)
+      try #require(try graph.pinna("set", "--output", "none").status == 0)
+      try session.setPreferredIOBufferDuration(0.005)
+      try graph.freeze(true)
+      try session.setActive(true)
+      try graph.freeze(false)
+      #expect(session.isActive)
+    }
+
     @Test(
       "S16: the mode selects the microphone, and a manual selection overrides it",
       arguments: [
