@@ -153,31 +153,32 @@ final class JackAudioClient: AudioClient {
   }
 
   fileprivate func adopt(_ prepared: JackEngine) {
-    let isFirst = inUse.withLock { used in
+    let old = inUse.withLock { used in
       defer { used = prepared }
       used?.adaptation?.end()
-      return used == nil
+      return used
     }
-    if isFirst { return }
+    guard let old else { return }
     array.adopt(prepared.ports)
     worker.run { [self] in
-      connectMicrophones(of: prepared.device)
+      connectMicrophones(of: prepared.device, isNew: old.device != prepared.device)
       array.releaseRetired()
     }
   }
 
   /// Connects the microphones to the capture ports that the device names; with `run --connect`, to the physical capture
   /// ports of its hardware.
+  /// - Parameter isNew: whether another device was in use. Of the same one, what others have disconnected stays so.
   ///
   /// Thread: worker.
-  private func connectMicrophones(of device: Device) {
+  private func connectMicrophones(of device: Device, isNew: Bool = true) {
     let isNamed = !device.capturePorts.isEmpty
     let sources: [String?] =
       isNamed
       ? device.capturePorts : options.connectsMicrophones ? hardwarePorts(of: device).map { $0?.name } : []
     var connections = memory.connections.withLock { $0 }
     array.connectMicrophones(
-      to: sources, respectsOthers: !isNamed, &connections.placement, &connections.wiring)
+      to: sources, respectsOthers: !isNamed || !isNew, &connections.placement, &connections.wiring)
     memory.store(connections)
     let open = isNamed ? [] : zip(array.microphones, sources).filter { $1 == nil }.map(\.0)
     unconnected.withLock { $0 = open }

@@ -194,6 +194,21 @@ extension OfflineTests {
       #expect(try sources(graph) == expected)
     }
 
+    @Test("a capture port that the user disconnected stays so when the sample rate changes")
+    func otherRate() throws {
+      let home = try PinnaHome()
+      try home.add(
+        PinnaHome.pair + "capturePorts: [\"system:capture_4\", \"system:capture_3\"]\n", named: "pair")
+      let graph = try OfflineGraph(
+        preset: "pair", home: home, options: ["--connect"], captures: 8, playbacks: 2)
+      try patch("disconnect", "system:capture_4", "left-end", graph)
+      try graph.command("rate", "44100")
+      try #require(graph.says("the sample rate is 44100 Hz now", seconds: 30))
+      // What its microphones were connected to would be there by then.
+      for _ in 0..<2 { try graph.waitForLook() }
+      #expect(try sources(graph) == ["left-end": [], "right-end": ["system:capture_3"]])
+    }
+
     @Test("each line input is connected to its own capture port and not to the previous one")
     func lineInputs() throws {
       let graph = try OfflineGraph(preset: "phone5", options: ["--connect"], captures: 3, playbacks: 2)
