@@ -56,6 +56,8 @@ package struct FeedMachine {
   var inForce: FeedSetting?
   /// Crossfades that the callback has not ended yet.
   package private(set) var fades: [Ticket: Fade] = [:]
+  /// The newest setting that somebody was told will come into force, and the ticket of its change; nil once it has.
+  private(set) var promised: (ticket: Ticket, setting: Setting)?
   private(set) var step = Step.steady
   /// What the step leads to.
   private(set) var goal: FeedSetting?
@@ -112,16 +114,30 @@ package struct FeedMachine {
     }
     endStep()
     leftOver = inForce ?? leftOver
-    (inForce, fades, obstacle, turn) = (nil, [:], nil, Turn())
+    (inForce, fades, promised, obstacle, turn) = (nil, [:], nil, nil, Turn())
   }
 
   // MARK: Crossfades
 
   /// The callback has been sent one.
-  mutating func posted(_ ticket: Ticket, _ fade: Fade) { fades[ticket] = fade }
+  mutating func posted(_ ticket: Ticket, _ fade: Fade, isPromised: Bool = false) {
+    fades[ticket] = fade
+    if isPromised { promise(ticket) }
+  }
 
-  /// The callback has ended one: in force, or given up.
-  mutating func take(_ ticket: Ticket) -> Fade? { fades.removeValue(forKey: ticket) }
+  private mutating func promise(_ ticket: Ticket) {
+    guard let setting = fades[ticket]?.setting, promised.map({ $0.ticket < ticket }) ?? true else { return }
+    promised = (ticket, setting)
+  }
+
+  /// The callback has ended one: in force, or given up. One that takes the place of another contains it.
+  mutating func take(_ ticket: Ticket, _ end: Fade.End) -> Fade? {
+    let fade = fades.removeValue(forKey: ticket)
+    if fade?.setting != nil, end != .superseded, let last = promised?.ticket, last <= ticket {
+      promised = nil
+    }
+    return fade
+  }
 
   /// Who waited for a change that was dropped in favour of a newer one; nil if that contains all that was asked for, so that
   /// its answer is for both.
@@ -144,7 +160,10 @@ package struct FeedMachine {
   mutating func takeExpired(where hasPassed: (ContinuousClock.Instant) -> Bool) -> [Request] {
     var expired: [Request] = []
     for (ticket, fade) in fades where fade.deadline.map(hasPassed) ?? false {
-      if let request = fade.request { expired.append(request) }
+      if let request = fade.request {
+        expired.append(request)
+        promise(ticket)
+      }
       fades[ticket]?.request = nil
       fades[ticket]?.deadline = nil
       // Nobody waits for what this delays, either.

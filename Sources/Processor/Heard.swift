@@ -10,7 +10,7 @@ package struct Heard {
   /// The filters of the current engine; nil before the first engine.
   private(set) var filters: FilterSets?
   /// The filters of `inForce`. They differ from `filters` between a device switch and its fade-in; if the server dies
-  /// in between, the next engine uses these.
+  /// in between, and nobody was promised the new device, the next engine uses these.
   private var filtersInForce: FilterSets?
 
   init(_ setting: Setting) { (inForce, wanted) = (setting, setting) }
@@ -30,9 +30,12 @@ package struct Heard {
   /// An engine with other filters is in use. What is in force still sounds with the old ones.
   mutating func use(_ new: FilterSets) { filters = new }
 
-  /// An engine has joined a graph with `filters`, and plays what is in force.
-  mutating func join(with new: FilterSets) { (filters, filtersInForce) = (new, new) }
+  /// An engine has joined a graph with `filters`, and plays what is wanted.
+  mutating func join(with new: FilterSets) {
+    filters = new
+    if wanted.device == inForce.device { filtersInForce = new }
+  }
 
-  /// The engine is gone. The next one plays what is in force.
-  mutating func leave() { filters = filtersInForce ?? filters }
+  /// The engine is gone. The next one plays what is wanted.
+  mutating func leave() { if wanted.device == inForce.device { filters = filtersInForce ?? filters } }
 }

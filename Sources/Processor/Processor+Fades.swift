@@ -39,7 +39,7 @@ extension Processor {
       ticket,
       Fade(
         setting: setting, missing: fallback.chosen, turned: turned, deadline: world.now + .seconds(3),
-        request: request, changes: changes, standsIn: standsIn))
+        request: request, changes: changes, standsIn: standsIn), isPromised: isRestoring)
     machines[name]?.turn.sent = turned
   }
 
@@ -47,7 +47,7 @@ extension Processor {
   func fadeEnded(_ ticket: Ticket, _ end: Fade.End) {
     if end == .refused { for name in machines.keys { machines[name]?.turn.forgetSent() } }
     guard let name = machines.first(where: { $0.value.fades[ticket] != nil })?.key,
-      let fade = machines[name]?.take(ticket)
+      let fade = machines[name]?.take(ticket, end)
     else { return }
     switch end {
     case .inForce: isInForce(fade, of: name)
@@ -91,10 +91,15 @@ extension Processor {
 
   static let stalled = "the JACK server runs no periods"
 
+  /// The engine is about to be lost: what was promised is wanted of the next one, or else what is in force.
+  func wantRestored() {
+    guard state.isInGraph else { return }
+    want(machines[FeedSetting.main]?.promised?.setting ?? inForce)
+  }
+
   /// Fails all changes on their way: the callback that received them will not report again.
   func failPendingChanges(_ failure: Failure) {
     dropAim(failure)
-    want(inForce)
     for name in machines.keys.sorted() {
       for request in machines[name]?.forgetFades() ?? [] { request.fail(failure) }
     }

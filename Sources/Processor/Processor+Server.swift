@@ -41,6 +41,7 @@ extension Processor {
       case .removed: "another program has removed Pinna from the graph"
       }
     let failure = Failure(.noServer, "\(cause) before this was done; start it again")
+    wantRestored()
     if case .stopping = state {
       closeTakeAtStop(isCutOff: true)
       return failPendingChanges(failure)
@@ -64,6 +65,7 @@ extension Processor {
     guard let client else { return }
     warn("\(cause); Pinna joins the graph again")
     let previous = state
+    wantRestored()
     enter(.leaving(client.close()))
     reconnection = Reconnection(reason: cause, isRejoining: true, now: world.now)
     endAll(of: previous, Failure(.noServer, "\(cause); try again in a moment"), cause: cause)
@@ -125,6 +127,7 @@ extension Processor {
       ? "the sample rate left \(old) Hz for a moment" : "the sample rate changed from \(old) to \(new) Hz"
     warn("\(cause); Pinna continues when its filters are ready")
     let previous = state
+    wantRestored()
     heard.leave()
     reconnection = Reconnection(reason: nil, now: world.now)
     join(client)
@@ -207,18 +210,18 @@ extension Processor {
     client = new
     reconnection?.sampleRate = new.sampleRate
     if let filters, filters.sampleRate == new.sampleRate { return prepare(new, filters) }
-    enter(.joining(new, world.design(inForce.device, sampleRate: new.sampleRate)))
+    enter(.joining(new, world.design(wanted.device, sampleRate: new.sampleRate)))
   }
 
   private func prepare(_ client: any AudioClient, _ filters: FilterSets) {
     do {
-      if try inForce.device.ownDevice(of: inForce.main.selection) == nil {
-        try filters.check(inForce.main.selection, of: inForce.device)
+      if try wanted.device.ownDevice(of: wanted.main.selection) == nil {
+        try filters.check(wanted.main.selection, of: wanted.device)
       }
     } catch {
       return becomeUnusable(client, Failure(error))
     }
-    enter(.preparing(client, filters, client.prepare(filters, for: inForce.device)))
+    enter(.preparing(client, filters, client.prepare(filters, for: wanted.device)))
   }
 
   /// Keeps the client open, so that the loss of this server is noticed, too.
@@ -241,14 +244,14 @@ extension Processor {
     watchdog = Watchdog()
     // A report on the previous graph does not apply to this one.
     graph = GraphReport()
-    try? post(inForce, nil, isRestoring: true)
+    try? post(wanted, nil, isRestoring: true)
     warnOfShortPreRoll()
     guard !isFirst else {
       if let remark = client.remark { warn(remark) }
       return
     }
     nextGraphCheck = world.now
-    let setting = "period \(client.readings.period); preset \(inForce.preset)"
+    let setting = "period \(client.readings.period); preset \(wanted.preset)"
     if isSameServer {
       notify(.sampleRateChanged, "the sample rate is \(new.sampleRate) Hz now")
       warn("the sample rate is \(new.sampleRate) Hz now, \(setting)")

@@ -125,6 +125,57 @@ import Testing
     #expect(rig.processor.inForce.main.gain.value == Rig.decibels(1) && !rig.processor.isBusy)
   }
 
+  /// The server dies, another comes and dies while it is joined, and the next one has that rate.
+  private func restart(_ rig: Rig, rate: Int) {
+    rig.killServer()
+    for _ in 0..<2 {
+      rig.world.client?.endClosing()
+      rig.processor.poll()
+      rig.world.now += .milliseconds(300)
+      rig.processor.poll()
+      rig.endOpening(rate)
+      if rig.world.clients.count == 2 { rig.killServer() }
+    }
+    while !rig.world.designs.isEmpty { rig.endDesign() }
+    rig.endPreparing()
+    rig.run(periods: 3)
+  }
+
+  @Test(
+    "R28: a change that was to come into force after a standstill does so after a restart of the server",
+    arguments: [48000, 44100])
+  func promisedChange(rate: Int) {
+    let rig = Rig.live()
+    let change = rig.set(["pattern": "cardioid"], gain: 1)
+    rig.advance(.milliseconds(3001))
+    #expect(change.text.contains("comes into force when it does"))
+    let newer = rig.set([:], gain: 2)
+    restart(rig, rate: rate)
+    #expect(newer.status == .noServer && rig.processor.state.kind == .live)
+    #expect(rig.processor.inForce.main.selection.polarPattern == .cardioid)
+    #expect(rig.processor.inForce.main.gain.value == Rig.decibels(1))
+    #expect(rig.processor.wanted == rig.processor.inForce)
+    #expect(rig.world.client?.audibleSetting == rig.processor.inForce)
+  }
+
+  @Test(
+    "R28: a device that was to fade in after a standstill is in use after a restart of the server",
+    arguments: [48000, 44100])
+  func promisedFadeIn(rate: Int) {
+    let rig = Rig.live()
+    let change = rig.set(["input": "b"], gain: 1)
+    rig.endDesign()
+    rig.endPreparing()
+    rig.run(periods: 2)
+    #expect(rig.processor.state.kind == .live && rig.processor.inForce.device == Rig.home)
+    rig.advance(.milliseconds(3001))
+    #expect(change.text.contains("comes into force when it does"))
+    restart(rig, rate: rate)
+    #expect(rig.processor.inForce.device == Rig.other && rig.world.client?.device == Rig.other)
+    #expect(rig.world.client?.audibleSetting == rig.processor.inForce)
+    #expect(rig.world.client?.hasWrongFilters == false)
+  }
+
   // Defect 12.
 
   @Test("a design is given up after ten minutes")

@@ -356,9 +356,9 @@ struct RandomSequence {
     }
   }
 
-  /// A change that waits in the queue of a lost server, or for the end of a take, may never be applied.
+  /// A change of device that waits for the end of a take may never be applied.
   private func wasOvertaken(_ gain: Int) -> Bool {
-    rig.requests.contains { $0.gain == gain && $0.isQueued }
+    rig.requests.contains { $0.gain == gain && $0.status == .done && $0.isQueued }
       && !Set(pastEvents).isDisjoint(with: [
         .serverGoes, .rateChanges, .cancelChange, .prepareFails, .seconds, .graphStalls, .newClientRuns,
       ])
