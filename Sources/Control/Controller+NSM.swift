@@ -139,11 +139,13 @@ extension Controller {
 
   private func applied(_ outcome: Outcome, _ nsm: NSMClient) {
     guard case .applying(let project, let contents, let newSocket, let old) = nsm.opening else { return }
-    if case .failed(let failure) = outcome { return nsm.endOpening(.general, failure.description) }
     do {
+      if case .failed(let failure) = outcome { throw failure }
       if let newSocket { try rename(to: project.clientID, newSocket) }
     } catch {
       nsm.endOpening(.general, Failure(error).description)
+      // What the user has chosen since stays.
+      guard processor.wanted != old, processor.wanted.preset == contents.setting.preset else { return }
       let request = Request { [warn] outcome in
         guard case .failed(let failure) = outcome else { return }
         warn("the setting of the open project is not restored: \(failure); open the project again")

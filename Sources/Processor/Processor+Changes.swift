@@ -40,6 +40,7 @@ extension Processor {
       try aim(at: key, for: setting.main.selection, from: wanted, with: changes, request)
     } else {
       try post(setting, request, changes: changes)
+      if preset == nil { try? onDemand.aim?.before.apply(changes) }
     }
     change?.add(inForce: changes)
   }

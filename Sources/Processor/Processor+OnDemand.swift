@@ -23,10 +23,11 @@ struct OnDemand {
     let selection: Selection
     /// What was asked for with it, as far as nothing newer was.
     var changes: [Change]
-    /// The case that was wanted before, to go back to if there are no filters.
-    let before: Selection
-    /// The nearest case, which is played until then.
-    let meanwhile: Selection
+    /// What was wanted before, with what was changed since: to go back to if there are no filters.
+    var before: Setting
+    /// The same with the nearest case, which is played until then.
+    let meanwhile: Setting
+    /// Nil if an engine restores what was played.
     let request: Request?
   }
 
@@ -104,17 +105,17 @@ extension Processor {
     _ request: Request?
   ) throws {
     dropAim(Failure(.failed, Failure.superseded))
-    let before = wanted.main.selection
+    let before = wanted
     guard let filters else { return }
     var meanwhile = setting
     meanwhile.main.selection = onDemand.choice.nearest(
       to: selection, of: setting.device, filters,
-      otherwise: setting.device == wanted.device ? before : nil)
+      otherwise: setting.device == before.device ? before.main.selection : nil)
     if meanwhile != wanted { try post(meanwhile, nil, standsIn: true) }
     design(key)
     onDemand.aim = OnDemand.Aim(
-      key: key, selection: selection, changes: changes, before: before, meanwhile: meanwhile.main.selection,
-      request: request)
+      key: key, selection: selection, changes: changes, before: before, meanwhile: meanwhile, request: request
+    )
   }
 
   /// Newer changes replace those that wait for a design.
@@ -150,11 +151,7 @@ extension Processor {
     }
     if let failure = onDemand.failures.removeValue(forKey: aim.key) {
       onDemand.aim = nil
-      guard let request = aim.request else { return warn(failure.description) }
-      var restored = wanted
-      if wanted.main.selection == aim.meanwhile { restored.main.selection = aim.before }
-      if restored != wanted { try? post(restored, nil, standsIn: true) }
-      request.fail(failure)
+      giveUp(aim, failure)
     } else if let job = onDemand.designs[aim.key]?.job {
       guard let part = job.progress, world.now >= nextProgress else { return }
       nextProgress = world.now + .seconds(1)
@@ -172,7 +169,22 @@ extension Processor {
         setting.main.selection = aim.selection
         guard setting.device == aim.key.device else { throw Failure(.failed, Failure.superseded) }
         try post(setting, aim.request, changes: aim.changes.isEmpty ? nil : aim.changes)
-      } catch { aim.request?.fail(Failure(error)) }
+      } catch { giveUp(aim, Failure(error)) }
     }
+  }
+
+  /// What was wanted before is wanted again, if anybody asked for something else.
+  private func giveUp(_ aim: OnDemand.Aim, _ failure: Failure) {
+    guard let request = aim.request else {
+      return warn("main plays the case nearest to what it played before: \(failure.description)")
+    }
+    var restored = aim.before
+    if wanted.others != aim.meanwhile.others { restored.want(wanted.others) }
+    if restored.device != wanted.device {
+      begin(changeTo: restored, Request { _ in })
+    } else if restored != wanted {
+      try? post(restored, nil, standsIn: true)
+    }
+    request.fail(failure)
   }
 }

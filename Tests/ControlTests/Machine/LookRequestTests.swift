@@ -55,6 +55,41 @@ import Testing
   }
 
   @Test(
+    "a preset whose look cannot be had changes nothing, and what was changed since stays",
+    arguments: [Rig.home, Rig.other])
+  func presetRefusal(device: Device) throws {
+    let rig = Rig.live()
+    func run() {
+      for _ in 0..<6 {
+        rig.world.client?.endPreparing()
+        rig.world.client?.endFeedJob()
+        rig.run(periods: 10)
+      }
+    }
+    rig.addFeed(0, gain: 1)
+    run()
+    let before = rig.processor.inForce
+    var preset = Setting(preset: "other", device: device, feeds: [before.main])
+    try preset.apply([Change(.look, "60"), Change(.highPass, "80")])
+    preset.want([FeedSetting(name: "ben", before.main.selection)])
+    let request = rig.ask("preset") { try $0.set([.preset("other")], preset: preset, $1) }
+    if device == Rig.other { rig.endDesign() }
+    run()
+    #expect(rig.processor.inForce.preset == "other" && request.outcome == nil)
+    let later = rig.set([:], gain: 2)
+    run()
+    rig.world.endDesign(Failure(.failed, "these microphones cannot do it"))
+    rig.processor.poll()
+    if device == Rig.other { rig.endDesign() }
+    run()
+    #expect(request.text.contains("cannot do it") && later.status == .done)
+    var expected = before
+    try expected.apply([Change(.gain, "\(Rig.decibels(2))")])
+    #expect(rig.processor.inForce == expected && rig.processor.wanted == expected)
+    #expect(rig.world.client?.audibleFeeds.map(\.key) == ["feed0"])
+  }
+
+  @Test(
     "a take that begins before the filters are there records the nearest look, and the request is refused")
   func take() {
     let rig = Rig.live()

@@ -176,6 +176,26 @@ import Settings
       #expect(rig.world.takesFolder == nil && rig.world.replacement == nil && managed.warnings.isEmpty)
     }
 
+    @Test("if no period runs that could apply a project's setting, that of the previous one stays")
+    func standstill() throws {
+      let managed = try ManagedRig()
+      let rig = managed.rig
+      rig.set(["pattern": "cardioid"], gain: 3)
+      rig.run(periods: 3)
+      let before = rig.processor.inForce
+      while managed.peer.message(seconds: 0) != nil {}
+      managed.sendOpen("b")
+      let isPosted = waitUntil(seconds: 20) {
+        managed.turn()
+        return rig.processor.wanted != before
+      }
+      #expect(isPosted)
+      rig.advance(.seconds(4))
+      #expect(try managed.answer(to: "/nsm/client/open", periods: 0)?.code == -1)
+      rig.run(periods: 10)
+      #expect(rig.processor.inForce == before && rig.processor.wanted == before)
+    }
+
     @Test("while somebody waits for the end of a take, an open is refused")
     func closingTake() throws {
       let managed = try ManagedRig()
