@@ -91,10 +91,15 @@ extension Processor {
 
   static let stalled = "the JACK server runs no periods"
 
-  /// The engine is about to be lost: what was promised is wanted of the next one, or else what is in force.
+  /// The engine is about to be lost: what was promised is wanted of the next one, or else what is in force; and the
+  /// case that this engine was to restore.
   func wantRestored() {
     guard state.isInGraph else { return }
-    want(machines[FeedSetting.main]?.promised?.setting ?? inForce)
+    var setting = machines[FeedSetting.main]?.promised?.setting ?? inForce
+    if let aim = onDemand.aim, aim.request == nil, aim.key.device == setting.device {
+      setting.main.selection = aim.selection
+    }
+    want(setting)
   }
 
   /// Fails all changes on their way: the callback that received them will not report again.

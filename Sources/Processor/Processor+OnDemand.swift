@@ -111,7 +111,7 @@ extension Processor {
     meanwhile.main.selection = onDemand.choice.nearest(
       to: selection, of: setting.device, filters,
       otherwise: setting.device == before.device ? before.main.selection : nil)
-    if meanwhile != wanted { try post(meanwhile, nil, standsIn: true) }
+    if meanwhile != wanted { try post(meanwhile, nil, standsIn: true, isRestoring: request == nil) }
     design(key)
     onDemand.aim = OnDemand.Aim(
       key: key, selection: selection, changes: changes, before: before, meanwhile: meanwhile, request: request
@@ -143,6 +143,8 @@ extension Processor {
   private func pollAim() {
     guard var aim = onDemand.aim else { return }
     if state.take != nil {
+      // What an engine restores comes after the take.
+      if aim.request == nil { return }
       let nearest = wanted.main.selection.effectiveLook.map { "; the look \($0.word) is recorded" } ?? ""
       return dropAim(
         Failure(

@@ -151,7 +151,8 @@ package final class Processor {
   /// True while the callback or a job owes a result.
   package var isBusy: Bool {
     !changesAwaitingConnections.isEmpty || change != nil || !takes.closing.isEmpty
-      || !periodRequests.isEmpty || deadline != nil || onDemand.aim != nil
+      || !periodRequests.isEmpty || deadline != nil
+      || onDemand.aim != nil && state.take == nil
       || machines.values.contains(where: \.isBusy)
   }
 

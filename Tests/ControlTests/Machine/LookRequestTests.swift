@@ -167,6 +167,68 @@ import Testing
     #expect(rig.processor.isSettled(at: rig.processor.wanted))
   }
 
+  /// A processor whose look's filters are designed for another rate than before.
+  private func restoring() -> Rig {
+    let rig = Rig.live()
+    _ = look(rig, "60")
+    rig.endDesign()
+    rig.run(periods: 10)
+    changeRate(rig, to: 44100)
+    #expect(rig.processor.inForce.main.selection.look == nil && rig.world.designs.count == 1)
+    return rig
+  }
+
+  /// The server has another rate, for which the device's filters are there.
+  private func changeRate(_ rig: Rig, to rate: Int) {
+    while !rig.world.designs.isEmpty { rig.world.endDesign() }
+    rig.world.client?.sampleRate = rate
+    rig.run(periods: 1)
+    rig.endDesign()
+    rig.endPreparing()
+    rig.run(periods: 10)
+  }
+
+  @Test("a look that another sample rate interrupts comes back after a take that began before its filters")
+  func takeWhileRestored() {
+    let rig = restoring()
+    let take = rig.record()
+    rig.endDesign()
+    rig.run(periods: 10)
+    #expect(rig.processor.inForce.main.selection.look == nil)
+    rig.stopTake()
+    rig.run(periods: 1)
+    rig.finish(take)
+    rig.run(periods: 10)
+    #expect(rig.status.selection.effectiveLook == Look(azimuth: 60))
+  }
+
+  @Test("a look that another sample rate interrupts comes back although that changes again, or the server")
+  func restoredAgain() {
+    for way in ["rate", "server"] {
+      let rig = restoring()
+      if way == "rate" {
+        changeRate(rig, to: 96000)
+      } else {
+        while !rig.world.designs.isEmpty { rig.world.endDesign() }
+        rig.killServer()
+        rig.restartServer()
+        changeRate(rig, to: 96000)
+      }
+      rig.endDesign()
+      rig.run(periods: 10)
+      #expect(rig.status.selection.effectiveLook == Look(azimuth: 60), "\(way)")
+    }
+  }
+
+  @Test("a look that cannot be had at another sample rate is reported, and the nearest stays")
+  func notRestored() {
+    let rig = restoring()
+    rig.world.endDesign(Failure(.failed, "these microphones cannot do it"))
+    rig.run(periods: 10)
+    #expect(rig.warnings.contains { $0.contains("nearest") && $0.contains("cannot do it") })
+    #expect(rig.processor.inForce == rig.processor.wanted)
+  }
+
   @Test("a look with a pattern that favours no direction is refused, and changes nothing")
   func contradiction() {
     let rig = Rig.live()
