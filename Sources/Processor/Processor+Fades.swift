@@ -96,8 +96,14 @@ extension Processor {
   func wantRestored() {
     guard state.isInGraph else { return }
     var setting = machines[FeedSetting.main]?.promised?.setting ?? inForce
-    if let aim = onDemand.aim, aim.request == nil, aim.key.device == setting.device {
-      setting.main.selection = aim.selection
+    if let aim = onDemand.aim, aim.key.device == setting.device {
+      if aim.request == nil {
+        setting.main.selection = aim.selection
+      } else if setting == aim.meanwhile, wanted == setting, aim.before.device == setting.device {
+        // The request fails.
+        setting = aim.before
+        heard.want(setting.others)
+      }
     }
     want(setting)
   }

@@ -89,6 +89,18 @@ import Testing
     #expect(rig.world.client?.audibleFeeds.map(\.key) == ["feed0"])
   }
 
+  @Test("R42: a server that dies before a look's filters are there leaves what was heard before the request")
+  func serverDies() {
+    let rig = Rig.live()
+    let before = rig.processor.inForce
+    let request = look(rig, "60")
+    rig.run(periods: 10)
+    #expect(rig.processor.inForce != before)
+    rig.killServer()
+    rig.restartServer()
+    #expect(request.status == .noServer && rig.processor.inForce == before)
+  }
+
   @Test(
     "a take that begins before the filters are there records the nearest look, and the request is refused")
   func take() {
