@@ -40,6 +40,8 @@ public struct OSCMethod: Sendable {
   package static let subscribe = "/pinna/subscribe"
 
   package static let feedSet = "/pinna/feed/set"
+  /// A name, and a pair for each setting, for format and for order.
+  private static let feedArguments = 1...1 + 2 * (SettingKey.ofFeeds.count + 2)
 
   /// The method at `path`; nil if there is none.
   package static func at(_ path: String) -> OSCMethod? { all.first { $0.path == path } }
@@ -120,9 +122,9 @@ public struct OSCMethod: Sendable {
       OSCMethod("/pinna/feed/list", "no arguments", 0...0, "the feeds besides main, as JSON", .feedList),
       OSCMethod(
         "/pinna/feed/add", "a name, then pairs as for set; also format and order",
-        1...1 + 2 * (SettingKey.ofFeeds.count + 2), "add a feed", .feedAdd),
+        feedArguments, "add a feed", .feedAdd),
       OSCMethod(
-        feedSet, "a feed's name, then pairs as for set", 1...1 + 2 * (SettingKey.ofFeeds.count + 2),
+        feedSet, "a feed's name, then pairs as for set", feedArguments,
         "change a feed; a single value also at /pinna/feed/NAME/set/SETTING", .feedSet),
       OSCMethod("/pinna/feed/remove", "a name", 1...1, "remove a feed", .feedRemove),
       OSCMethod("/pinna/preset/use", "a string", 1...1, "change to a preset", .usePreset),

@@ -56,7 +56,8 @@ package struct FeedMachine {
   var inForce: FeedSetting?
   /// Crossfades that the callback has not ended yet.
   package private(set) var fades: [Ticket: Fade] = [:]
-  /// The newest setting that somebody was told will come into force, and the ticket of its change; nil once it has.
+  /// The newest setting that comes into force even with another engine, because somebody was told so or because it restores
+  /// one, and the ticket of its change; nil once it has.
   private(set) var promised: (ticket: Ticket, setting: Setting)?
   private(set) var step = Step.steady
   /// What the step leads to.
@@ -130,8 +131,8 @@ package struct FeedMachine {
     promised = (ticket, setting)
   }
 
-  /// The callback has ended one: in force, or given up. One that takes the place of another contains it.
-  mutating func take(_ ticket: Ticket, _ end: Fade.End) -> Fade? {
+  /// Removes a fade that the callback has ended. A superseded one keeps its promise: the newer fade contains it.
+  mutating func removeFade(_ ticket: Ticket, _ end: Fade.End) -> Fade? {
     let fade = fades.removeValue(forKey: ticket)
     if fade?.setting != nil, end != .superseded, let last = promised?.ticket, last <= ticket {
       promised = nil
@@ -157,7 +158,7 @@ package struct FeedMachine {
   }
 
   /// Takes the requests of changes whose time is over. The changes stay on their way, and take effect when they may.
-  mutating func takeExpired(where hasPassed: (ContinuousClock.Instant) -> Bool) -> [Request] {
+  mutating func removeExpiredRequests(where hasPassed: (ContinuousClock.Instant) -> Bool) -> [Request] {
     var expired: [Request] = []
     for (ticket, fade) in fades where fade.deadline.map(hasPassed) ?? false {
       if let request = fade.request {

@@ -102,9 +102,7 @@ extension Processor {
     case .designed(let filters):
       guard let client = clientForChange(name, filters) else { return }
       let (device, selection) = (current.setting.device, current.setting.main.selection)
-      do {
-        if try device.ownDevice(of: selection) == nil { try filters.check(selection, of: device) }
-      } catch { return endChange(Failure(error)) }
+      do { try check(selection, of: device, in: filters) } catch { return endChange(Failure(error)) }
       change?.phase = .preparing(
         filters, client.prepare(filters, for: device), deadline: world.now + .seconds(5))
     case .preparing(let filters, let job, let deadline):

@@ -47,7 +47,7 @@ extension Processor {
   func fadeEnded(_ ticket: Ticket, _ end: Fade.End) {
     if end == .refused { for name in machines.keys { machines[name]?.turn.forgetSent() } }
     guard let name = machines.first(where: { $0.value.fades[ticket] != nil })?.key,
-      let fade = machines[name]?.take(ticket, end)
+      let fade = machines[name]?.removeFade(ticket, end)
     else { return }
     switch end {
     case .inForce: isInForce(fade, of: name)
@@ -83,7 +83,7 @@ extension Processor {
   /// take effect when periods resume.
   func failExpiredChanges() {
     for name in machines.keys {
-      for request in machines[name]?.takeExpired(where: hasPassed) ?? [] {
+      for request in machines[name]?.removeExpiredRequests(where: hasPassed) ?? [] {
         request.fail(.failed, Self.stalled + "; the change comes into force when it does")
       }
     }
@@ -91,17 +91,17 @@ extension Processor {
 
   static let stalled = "the JACK server runs no periods"
 
-  /// The engine is about to be lost: what was promised is wanted of the next one, or else what is in force; and the
-  /// case that this engine was to restore.
+  /// Called before the engine is lost. The next engine plays what was promised, otherwise what is in force. A case that this
+  /// engine was to restore stays wanted.
   func wantRestored() {
     guard state.isInGraph else { return }
     var setting = machines[FeedSetting.main]?.promised?.setting ?? inForce
     if let aim = onDemand.aim, aim.key.device == setting.device {
       if aim.request == nil {
         setting.main.selection = aim.selection
-      } else if setting == aim.meanwhile, wanted == setting, aim.before.device == setting.device {
+      } else if wanted == setting.with(wanted.others), aim.before.device == setting.device {
         // The request fails.
-        setting = aim.before
+        setting = aim.restored(wanted)
         heard.want(setting.others)
       }
     }

@@ -70,7 +70,7 @@ extension Processor {
       choose(nil, without: [])
     }
     if missing == fallback.chosen || missing == fallback.failure?.missing {
-      // Nothing to get. Filters whose design has ended are stored.
+      // Nothing is needed. A design that has ended is in the cache.
       if let (_, job, deadline) = fallback.job, job.result != nil || hasPassed(deadline) {
         job.abandon()
         fallback.job = nil

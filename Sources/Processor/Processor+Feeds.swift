@@ -67,10 +67,11 @@ extension Processor {
   }
 
   /// - Throws: why the device in the route has no filters for `selection`.
-  func check(_ selection: Selection) throws {
-    if try wanted.device.ownDevice(of: selection) == nil {
-      try filters?.check(selection, of: wanted.device)
-    }
+  func check(_ selection: Selection) throws { try check(selection, of: wanted.device, in: filters) }
+
+  /// - Throws: why `selection` has no filters: neither are they among `filters`, nor can they be designed on demand.
+  func check(_ selection: Selection, of device: Device, in filters: FilterSets?) throws {
+    if try device.ownDevice(of: selection) == nil { try filters?.check(selection, of: device) }
   }
 
   private func want(_ feeds: [FeedSetting]) {

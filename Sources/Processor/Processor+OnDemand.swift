@@ -29,6 +29,11 @@ struct OnDemand {
     let meanwhile: Setting
     /// Nil if an engine restores what was played.
     let request: Request?
+
+    /// What is wanted if there are no filters: what was wanted before, with the feeds that were changed since.
+    func restored(_ wanted: Setting) -> Setting {
+      wanted.others == meanwhile.others ? before : before.with(wanted.others)
+    }
   }
 
   /// The engine has gone: what its rate or device needs is not known any more.
@@ -180,12 +185,18 @@ extension Processor {
     guard let request = aim.request else {
       return warn("main plays the case nearest to what it played before: \(failure.description)")
     }
-    var restored = aim.before
-    if wanted.others != aim.meanwhile.others { restored.want(wanted.others) }
+    let restored = aim.restored(wanted)
     if restored.device != wanted.device {
-      begin(changeTo: restored, Request { _ in })
+      begin(
+        changeTo: restored,
+        Request { [warn] outcome in
+          guard case .failed(let failure) = outcome else { return }
+          warn("the setting before the preset is not restored: \(failure); choose it again")
+        })
     } else if restored != wanted {
-      try? post(restored, nil, standsIn: true)
+      do { try post(restored, nil, standsIn: true, isRestoring: true) } catch {
+        warn("the setting before the request is not restored: \(Failure(error)); choose it again")
+      }
     }
     request.fail(failure)
   }

@@ -214,11 +214,7 @@ extension Processor {
   }
 
   private func prepare(_ client: any AudioClient, _ filters: FilterSets) {
-    do {
-      if try wanted.device.ownDevice(of: wanted.main.selection) == nil {
-        try filters.check(wanted.main.selection, of: wanted.device)
-      }
-    } catch {
+    do { try check(wanted.main.selection, of: wanted.device, in: filters) } catch {
       return becomeUnusable(client, Failure(error))
     }
     enter(.preparing(client, filters, client.prepare(filters, for: wanted.device)))

@@ -265,7 +265,7 @@ import Testing
   }
 
   @Test(
-    "the design of a microphone that failed for a moment holds nothing up once it has ended, or never does",
+    "the design for a microphone that failed for a moment does not block preparations, whether it ends or not",
     arguments: [true, false])
   func momentaryFault(ends: Bool) {
     let rig = rig()

@@ -101,6 +101,21 @@ import Testing
     #expect(request.status == .noServer && rig.processor.inForce == before)
   }
 
+  @Test("what was changed since a look was asked for stays when the server dies before its filters are there")
+  func serverDiesAfterChange() {
+    let rig = Rig.live()
+    var before = rig.processor.inForce
+    let request = look(rig, "60")
+    rig.run(periods: 10)
+    _ = rig.set([:], gain: 2)
+    rig.run(periods: 10)
+    before.main.gain = Decibels(Rig.decibels(2))
+    #expect(rig.processor.inForce != before)
+    rig.killServer()
+    rig.restartServer()
+    #expect(request.status == .noServer && rig.processor.inForce == before)
+  }
+
   @Test(
     "a take that begins before the filters are there records the nearest look, and the request is refused")
   func take() {
