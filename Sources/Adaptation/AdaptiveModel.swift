@@ -62,9 +62,9 @@ public final class AdaptiveModel: Sendable {
   ) throws -> AdaptiveFilters.Target? {
     let selection = feed.selection
     let source = try device.dataSource(named: selection.dataSource)
-    let level = device.frame(of: source, selection.inputOrientation)
-    // The head's; those of looks and of angles that somebody names stay with the device.
-    let (frame, axes) = (level.turned(by: selection.pose), try device.axes(of: selection))
+    let sourceFrame = device.frame(of: source, selection.inputOrientation)
+    // `frame` turns with the listener's head. `axes`, in which users name angles, do not turn with its yaw.
+    let (frame, axes) = (sourceFrame.turned(by: selection.pose), try device.axes(of: selection))
     var target = AdaptiveFilters.Target(base: feed.base(of: whole), whole: whole)
     if let directions {
       (target.array, target.up, target.hasHeight) = (
@@ -83,7 +83,7 @@ public final class AdaptiveModel: Sendable {
     }
     if feed.wind > 0 {
       let isMono = whole.outputs == 1 && selection.polarPattern != .omnidirectional
-      let axis = selection.effectiveLook?.direction(in: level) ?? level.forward
+      let axis = selection.effectiveLook?.direction(in: sourceFrame) ?? sourceFrame.forward
       target.wind = WindReference(
         wind, axis: isMono ? axis.vector : nil,
         // Of B-format, W.
@@ -102,13 +102,20 @@ public final class AdaptiveModel: Sendable {
     var part = FollowedPart(talkers: gains.talkers, room: gains.room)
     part.plane = device.hasHeight(along: frame.up) ? nil : frame.up.vector
     if case .one(let name) = feed.part {
-      part.picked = places[name].map { .at($0.vector) } ?? .one(Int(name) ?? 0)
+      part.picked = .init(name, places)
     }
     if let wanted = feed.frame, let centre = Look(azimuth: wanted.azimuth) {
       part.frame = .init(
         centre: centre.direction(in: frame).vector, up: frame.up.vector, width: wanted.width)
     }
     return part
+  }
+}
+
+extension FollowedPart.Picked {
+  /// - Parameter name: of a place, or the number of a talker.
+  init(_ name: String, _ places: [String: Direction]) {
+    self = places[name].map { .at($0.vector) } ?? .one(Int(name) ?? 0)
   }
 }
 

@@ -19,6 +19,9 @@ package final class DirectionFinder: @unchecked Sendable {
     /// Everything was silent for long, and is forgotten.
     case silence
     case directions
+
+    /// The same while a microphone is muted: directions need all of them.
+    var muted: Step { if case .directions = self { .silence } else { self } }
   }
 
   /// Time constants in seconds: of the covariance, of the histogram of directions.

@@ -38,7 +38,8 @@ package final class FollowedFeed: @unchecked Sendable {
   /// At the last delivery, the updates of the wind, and `windStrength`.
   private var delivered = (updates: -1, strength: 0.0)
   private var deliveredUpdate = Int.min
-  /// Whether the callback may play filters that follow the sound: these, or those before them for the same base.
+  /// Whether the callback may still play filters of this base that follow the sound, delivered by this feed or by its
+  /// predecessor.
   var mayBeHeard = true
   /// Smoothed corrections `[bin][ear]`.
   let corrections: MicrophoneVectors?

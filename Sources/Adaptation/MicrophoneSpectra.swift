@@ -18,12 +18,12 @@ final class MicrophoneSpectra {
   private let frames: AlignedMemory
   private let re: AlignedMemory
   private let im: AlignedMemory
-  /// What each microphone has beside sound: many are constantly off zero, each by its own, which would be wind.
-  private var offsets: [Float]
+  /// The DC offset of each microphone. Unequal offsets are incoherent, as wind is.
+  private var dcOffsets: [Float]
   /// Whether nothing was heard since the start or the last reset.
-  private var isFresh = true
-  /// Time constant in seconds with which that is found.
-  private static let offsetTime = 0.05
+  private var followsSilence = true
+  /// Time constant of the DC offsets, in seconds.
+  private static let dcTimeConstant = 0.05
   /// Frames since the last transform.
   private var filled = 0
   /// Frames so far.
@@ -40,7 +40,7 @@ final class MicrophoneSpectra {
     re = AlignedMemory(count: length)
     im = AlignedMemory(count: length)
     values = AlignedMemory(count: grid.bins.upperBound * microphones * 2)
-    offsets = [Float](repeating: 0, count: microphones)
+    dcOffsets = [Float](repeating: 0, count: microphones)
   }
 
   deinit {
@@ -53,7 +53,7 @@ final class MicrophoneSpectra {
   func reset(at clock: Int? = nil) {
     self.clock = clock ?? self.clock - filled
     filled = 0
-    isFresh = true
+    followsSilence = true
     frames.floats.update(repeating: 0, count: microphones * grid.length)
   }
 
@@ -77,7 +77,7 @@ final class MicrophoneSpectra {
     filled += count
     clock += count
     guard filled == grid.hop else { return false }
-    findOffsets()
+    updateDCOffsets()
     transformFrames()
     for m in 0..<microphones {
       let start = frames.floats + m * length
@@ -87,18 +87,18 @@ final class MicrophoneSpectra {
     return true
   }
 
-  private func findOffsets() {
+  private func updateDCOffsets() {
     let (length, old) = (grid.length, grid.length - grid.hop)
     for m in 0..<microphones {
       let start = frames.floats + m * length
       var sum: Float = 0
       for n in old..<length { sum += start[n] }
-      let (mean, keep) = (sum / Float(grid.hop), isFresh ? 0 : grid.forgetting(Self.offsetTime))
-      offsets[m] = keep * offsets[m] + (1 - keep) * mean
-      // Nothing but the offset came before.
-      if isFresh { start.update(repeating: mean, count: old) }
+      let (mean, keep) = (sum / Float(grid.hop), followsSilence ? 0 : grid.forgetting(Self.dcTimeConstant))
+      dcOffsets[m] = keep * dcOffsets[m] + (1 - keep) * mean
+      // Earlier frames hold the offset alone, so that its onset is not analysed as sound.
+      if followsSilence { start.update(repeating: mean, count: old) }
     }
-    isFresh = false
+    followsSilence = false
   }
 
   /// Two microphones at a time, as real and imaginary parts.
@@ -108,7 +108,7 @@ final class MicrophoneSpectra {
       let hasSecond = pair + 1 < microphones
       let second = hasSecond ? pair + 1 : pair
       let (a, b) = (frames.floats + pair * length, frames.floats + second * length)
-      let (offsetA, offsetB) = (offsets[pair], offsets[second])
+      let (offsetA, offsetB) = (dcOffsets[pair], dcOffsets[second])
       for n in 0..<length {
         re.floats[n] = window.floats[n] * (a[n] - offsetA)
         im.floats[n] = hasSecond ? window.floats[n] * (b[n] - offsetB) : 0

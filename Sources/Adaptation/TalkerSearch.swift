@@ -43,11 +43,13 @@ public final class TalkerSearch {
         muting.apply(m, frames: $0.count, rejected: rejected, ring: $0.baseAddress!, start: 0, mask: .max)
       }
     }
+    let hasMuted = block.indices.contains { muting.isMuted($0) }
     var position = min(early, block[0].count)
     early -= position
     while position < block[0].count {
       let end = min(block[0].count, position + finder.framesToHop)
-      tracker.take(finder.append(block, position..<end), of: finder)
+      let step = finder.append(block, position..<end)
+      tracker.take(hasMuted ? step.muted : step, of: finder)
       position = end
     }
     defer { tracker.changes = [] }

@@ -65,7 +65,7 @@ package final class TalkerTracker {
   private let array: ArrayTable
   /// Of each of the search's directions, where it is taken to be, the search's direction nearest to that, and what it counts
   /// for.
-  private let places: [(direction: SIMD3<Double>, nearest: Int, weight: Double)]
+  private var places: [(direction: SIMD3<Double>, nearest: Int, weight: Double)] = []
   private let seconds: Double
   private let rate: Double
   private var clock = 0
@@ -83,8 +83,17 @@ package final class TalkerTracker {
   /// - Parameter plane: for an array that cannot tell above from below, a unit vector across its plane: directions are
   ///   taken to lie in the plane, and count less the farther they are from it.
   package init(_ finder: DirectionFinder, plane: SIMD3<Double>? = nil) {
-    let directions = finder.array.directions
     array = finder.array
+    seconds = finder.secondsPerUpdate
+    rate = finder.sampleRate
+    free = [Float](repeating: 0, count: array.directions.count)
+    tracks.reserveCapacity(Self.mostPlaces + 1)
+    look(across: plane)
+  }
+
+  /// Takes directions to lie in another plane from now on, as `init` says. Everybody keeps the number.
+  package func look(across plane: SIMD3<Double>?) {
+    let directions = array.directions
     places = directions.enumerated().map { n, direction in
       guard let plane, let flat = (direction - direction.dot(plane) * plane).unit else {
         return (direction, n, 1)
@@ -92,10 +101,6 @@ package final class TalkerTracker {
       let nearest = directions.indices.max { directions[$0].dot(flat) < directions[$1].dot(flat) }!
       return (flat, nearest, pow(direction.dot(flat), 4))
     }
-    seconds = finder.secondsPerUpdate
-    rate = finder.sampleRate
-    free = [Float](repeating: 0, count: array.directions.count)
-    tracks.reserveCapacity(Self.mostPlaces + 1)
   }
 
   /// Those who sound, and those who have sounded in the last seconds; the longest known come first.

@@ -81,6 +81,8 @@ final class WindAnalysis {
   /// Updates of factors cost as the cube of the microphones: many have them more rarely. In hops.
   var hopsPerUpdate: Int { DirectionFinder.hopsPerUpdate * max(1, min(8, microphones * microphones / 256)) }
 
+  /// Forgets the wind. Counts as an update, so that filters without it are delivered, and the callback does not count them
+  /// as late.
   func reset() {
     updates += 1
     covariance.floats.update(repeating: 0, count: table.bins.count * microphones * microphones * 2)

@@ -48,8 +48,8 @@ final class LiveAdaptation: Sendable {
   private let maker: Worker
   private let wanted = Locked(Wanted())
   private let model = Locked<AdaptiveModel?>(nil)
-  /// By feed.
-  private let last = Locked<[Int: KnownTarget]>([:])
+  /// By the feed's number in the engine.
+  private let reusable = Locked<[Int: ReusableTarget]>([:])
   private let progress = Locked(Progress.ready)
   private let isRunning = Atomic<Bool>(false)
   private let hasEnded = Atomic<Bool>(false)
@@ -76,7 +76,7 @@ final class LiveAdaptation: Sendable {
 
   /// Lets a feed follow the sound as `play` says from now on; nil for a feed that has ended.
   func follow(_ play: Play?, feed: Int) {
-    if play == nil { last.withLock { $0[feed] = nil } }
+    if play == nil { reusable.withLock { $0[feed] = nil } }
     want { $0.plays[feed] = play }
   }
 
@@ -117,8 +117,8 @@ final class LiveAdaptation: Sendable {
             (target, obstacle) = (nil, "\(fault)")
           }
           targets[feed] = target
-          last.withLock {
-            $0[feed] = target.map { KnownTarget($0, for: play.feed, whole: play.whole, places: play.places) }
+          reusable.withLock {
+            $0[feed] = target.map { ReusableTarget($0, for: play.feed, whole: play.whole) }
           }
         }
         if !targets.isEmpty { try startWorker() }
@@ -157,8 +157,8 @@ final class LiveAdaptation: Sendable {
   }
 
   private func known(_ play: Play, _ feed: Int, _ findsDirections: Bool) -> AdaptiveFilters.Target? {
-    last.withLock { $0[feed] }?.serving(
-      play.feed, whole: play.whole, places: play.places, findsDirections: findsDirections)
+    reusable.withLock { $0[feed] }?.target(
+      for: play.feed, whole: play.whole, places: play.places, findsDirections: findsDirections)
   }
 
   private var isCorrecting: Bool {

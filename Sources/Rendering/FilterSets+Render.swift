@@ -135,7 +135,7 @@ extension FilterSets {
     }
     func base(_ n: Int) throws -> FilterSet { states[n].play.base(of: try filters(n)) }
     var numbers: [Int] = []
-    var known: [Int: KnownTarget] = [:]
+    var reusable: [Int: ReusableTarget] = [:]
     /// What feeds follow the sound with from now on, by their numbers in the engine.
     func targets() throws -> [Int: AdaptiveFilters.Target] {
       var targets: [Int: AdaptiveFilters.Target] = [:]
@@ -144,11 +144,11 @@ extension FilterSets {
         played.selection = states[n].choice.played(played.selection)
         let whole = try filters(n)
         let target =
-          try known[number]?.serving(
-            played, whole: whole, places: places, findsDirections: model?.findsDirections ?? false)
+          try reusable[number]?.target(
+            for: played, whole: whole, places: places, findsDirections: model?.findsDirections ?? false)
           ?? model?.target(played, whole: whole, delayFrames: bank.delayFrames, places: places)
         targets[number] = target
-        known[number] = target.map { KnownTarget($0, for: played, whole: whole, places: places) }
+        reusable[number] = target.map { ReusableTarget($0, for: played, whole: whole) }
       }
       return targets
     }

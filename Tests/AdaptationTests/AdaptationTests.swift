@@ -348,13 +348,13 @@ import Testing
         write: { feeds in for n in 0..<2 { outputs[n] += feeds[n][0] } })
       return outputs
     }
-    let (still, changed) = (try render(nil), try render(-6))
-    #expect(changed[0] == still[0])
-    #expect(still[1] == still[0])
-    // After the fade of 20 ms, while which filters stay as they are.
+    let (unchanged, changed) = (try render(nil), try render(-6))
+    #expect(changed[0] == unchanged[0])
+    #expect(unchanged[1] == unchanged[0])
+    // After the fade of 20 ms, in which the filters do not change.
     let level = Float(pow(10, -6.0 / 20))
     let late = 27_000..<changed[1].count
-    let error = zip(changed[1][late], still[1][late]).map { abs($0 - level * $1) }.max()!
+    let error = zip(changed[1][late], unchanged[1][late]).map { abs($0 - level * $1) }.max()!
     #expect(error < 1e-6, "\(error)")
   }
 

@@ -90,8 +90,8 @@ import Testing
         try world.model.target(feed, whole: whole, delayFrames: world.sets.bank.delayFrames))
       return try #require(target.part?.frame)
     }
-    let (still, turned) = (try frame(.none), try frame(Pose(yaw: 70)))
-    #expect(turned.centre == still.centre && turned.up == still.up && turned.cosine == still.cosine)
+    let (unturned, turned) = (try frame(.none), try frame(Pose(yaw: 70)))
+    #expect(turned.centre == unturned.centre && turned.up == unturned.up && turned.cosine == unturned.cosine)
   }
 
   @Test(

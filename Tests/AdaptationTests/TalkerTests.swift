@@ -58,9 +58,13 @@ import Testing
   }
 
   /// Who is told every 100 ms.
-  private static func track(_ sound: [[Float]]) -> [[TrackedTalker]] {
+  /// - Parameter plane: across which the tracker looked before the sound began.
+  private static func track(_ sound: [[Float]], after plane: SIMD3<Double> = frame.up.vector)
+    -> [[TrackedTalker]]
+  {
     let finder = DirectionFinder(array, up: frame.up.vector)
-    let tracker = TalkerTracker(finder, plane: frame.up.vector)
+    let tracker = TalkerTracker(finder, plane: plane)
+    if plane != frame.up.vector { tracker.look(across: frame.up.vector) }
     var told: [[TrackedTalker]] = []
     for start in stride(from: 0, to: sound[0].count - finder.hop + 1, by: finder.hop) {
       let blocks = sound.map { Array($0[start..<start + finder.hop]) }
@@ -70,6 +74,13 @@ import Testing
       told.append(talkers.indices.compactMap { talkers[$0] })
     }
     return told
+  }
+
+  @Test("a tracker that looked across another plane, as another data source has it, finds the same talkers")
+  func otherPlane() {
+    let speech = Self.sum(Self.speech(20, seconds: 2, seed: 3), Self.noise(seconds: 2, amplitude: 1e-4))
+    let (told, expected) = (Self.track(speech, after: Self.frame.forward.vector), Self.track(speech))
+    #expect(!told.last!.isEmpty && told.map { $0.map(\.direction) } == expected.map { $0.map(\.direction) })
   }
 
   @Test("a talker is found within half a second and 3°, with its level", arguments: [-150.0, -20, 75])
@@ -174,36 +185,50 @@ import Testing
     #expect(told.last!.map(\.identity) == [1])
   }
 
+  /// Who an engine lists from its first frame on, if it is asked for that after some seconds.
+  private static func list(_ sound: [[Float]], clock: Int = 0, after seconds: Int, of total: Int) throws
+    -> [TalkerChange]
+  {
+    let engine = Engine(
+      microphones: sound.count, taps: 64, sampleRate: Double(rate), instructionSet: .baseline, adapts: true)
+    let filters = FilterSet(outputs: 2, microphones: sound.count, taps: 64)
+    engine.start(with: filters)
+    let adaptive = try #require(AdaptiveFilters(engine))
+    let feed = FeedSetting(
+      Selection(dataSource: "Front", polarPattern: .stereo, inputOrientation: .portrait))
+    let target = try AdaptiveModel(device, sampleRate: rate).target(feed, whole: filters, delayFrames: 0)
+    adaptive.start([0: try #require(target)])
+    var run = OfflineRun(engine, microphones: sound, firstFrame: clock)
+    run.afterPeriod = adaptive.work
+    run.run(wholePeriodsTo: seconds * rate, period: 256)
+    adaptive.listTalkers(from: 0)
+    run.run(wholePeriodsTo: total * rate, period: 256)
+    return adaptive.takeTalkers()
+  }
+
   @Test("a list counts the engine's frames, wherever the server's clock began")
   func listed() throws {
     // The engine fades microphones in.
     let speech = Self.speech(30, seconds: 3, seed: 3).map { [Float](repeating: 0, count: 10_240) + $0 }
-    func list(_ clock: Int) throws -> [TalkerChange] {
-      let engine = Engine(
-        microphones: speech.count, taps: 64, sampleRate: Double(Self.rate), instructionSet: .baseline,
-        adapts: true)
-      let filters = FilterSet(outputs: 2, microphones: speech.count, taps: 64)
-      engine.start(with: filters)
-      let adaptive = try #require(AdaptiveFilters(engine))
-      let feed = FeedSetting(
-        Selection(dataSource: "Front", polarPattern: .stereo, inputOrientation: .portrait))
-      let target = try AdaptiveModel(Self.device, sampleRate: Self.rate).target(
-        feed, whole: filters, delayFrames: 0)
-      adaptive.start([0: try #require(target)])
-      var run = OfflineRun(engine, microphones: speech, firstFrame: clock)
-      run.afterPeriod = adaptive.work
-      run.run(wholePeriodsTo: Self.rate, period: 256)
-      adaptive.listTalkers(from: 0)
-      run.run(wholePeriodsTo: 2 * Self.rate, period: 256)
-      return adaptive.takeTalkers()
-    }
-    let changes = try list(0)
+    let changes = try Self.list(speech, after: 1, of: 2)
     #expect(!changes.isEmpty && changes.allSatisfy { (0..<2 * Self.rate).contains($0.frame) }, "\(changes)")
     // What was heard before it was asked for is the same as in a recording.
     let search = try TalkerSearch(Self.device, up: Self.frame.up, sampleRate: Self.rate)
     #expect(search.hear(speech.map { Array($0[..<(2 * Self.rate)]) }) == changes)
     // By whole periods of the analysis.
-    #expect(try list(48_000_000 / 256 * 256) == changes)
+    #expect(try Self.list(speech, clock: 48_000_000 / 256 * 256, after: 1, of: 2) == changes)
+  }
+
+  @Test("who was heard before an invalid sample is listed, and keeps the number after it")
+  func listedBeforeMute() throws {
+    var speech = Self.speech(30, seconds: 7, seed: 3)
+    speech[1][2 * Self.rate + 100] = .nan
+    let changes = try Self.list(speech, after: 5, of: 7)
+    let begun = changes.filter(\.talker.isActive)
+    #expect(
+      begun.contains { $0.frame < 2 * Self.rate } && begun.contains { $0.frame > 3 * Self.rate }, "\(changes)"
+    )
+    #expect(Set(changes.map(\.talker.identity)) == [1], "\(changes)")
   }
 
   @Test("what is found does not depend on where the blocks are cut")

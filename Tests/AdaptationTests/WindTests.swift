@@ -205,7 +205,7 @@ import Testing
     for n in 0..<2 { #expect(cleaned[n][120_000...] == linear[n][120_000...]) }
   }
 
-  @Test("digital silence after wind is no slow computer: nothing comes late, and the linear filters play")
+  @Test("digital silence after wind counts no late adaptation, and returns to the linear filters")
   func silence() throws {
     let wind = Self.wind(calm: 0).map { $0[..<48_000] + [Float](repeating: 0, count: 48_000) }
     let engine = Self.sets.makeEngine(adapts: true)
