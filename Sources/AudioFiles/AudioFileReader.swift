@@ -98,9 +98,9 @@ public final class AudioFileReader {
       ? nil : info.frames == sf_count_t.max ? header?.statedFrames(of: nil) : Int(info.frames)
   }
 
-  /// Whether the end of a compressed file is missing, whose header says how long it was. It reads the last frame: for a reader
-  /// that is not read any further.
-  public var isCut: Bool {
+  /// Whether a compressed file ends before the length in its header. Tries to read the last frame, and leaves the reader's
+  /// position there.
+  public func lacksEnd() -> Bool {
     guard header?.soundBytes == nil, let frames, frames > 0 else { return false }
     do { try seek(toFrame: frames - 1) } catch { return true }
     return (try? read(frames: 1))?.count != channels

@@ -70,8 +70,9 @@ public enum Compression: String, CaseIterable, Sendable {
         throw AudioFileError("the comments of \(partPath) cannot be written")
       }
       guard fdatasync(descriptor) == 0 else { throw failure("cannot flush \(partPath) to disk") }
-      try verify(
-        AudioFileReader(folder: folder, name: wav), AudioFileReader(folder: folder, name: part), isWanted)
+      // By its descriptor: another program may write the same name.
+      try reader.seek(toFrame: 0)
+      try verify(reader, AudioFileReader(folder: folder, name: part), isWanted)
       guard folder.has(part, as: descriptor) else {
         throw AudioFileError("\(partPath) was replaced by another file while it was written")
       }

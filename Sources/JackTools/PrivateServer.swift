@@ -51,8 +51,8 @@ public final class PrivateServer {
     process = try ChildProcess(path, arguments, environment: environment, errors: fileno(messages))
     let start = ContinuousClock.now
     let end = start + .seconds(5)
-    // On other threads: a server that freezes never answers, and a client that opens while the server starts may hang. So
-    // one more asks every second. They return within 5 s.
+    // Asked on other threads: a frozen server never answers, and a client that opens during the server's start may hang.
+    // Another thread therefore asks every second; each question ends within 5 s.
     var asking: [Job<Bool>] = []
     defer { for job in asking { job.abandon() } }
     while .now < end, process.isRunning {

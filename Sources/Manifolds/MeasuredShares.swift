@@ -10,7 +10,7 @@ let fewestMeasuredDirections = 25
 let fewestHorizontalDirections = 12
 let widestHorizontalGap = 40.0
 
-/// Maximum number of directions times microphones: spectra are computed of each.
+/// Maximum of directions times microphones: a spectrum of each is kept in memory.
 let mostResponses = 250_000
 
 /// Whether all directions, unit vectors of the device frame, are within 5.5° of the horizontal plane: 5°, and what

@@ -82,12 +82,12 @@ public final class PluginProcessor: @unchecked Sendable {
   /// Thread: main.
   /// - Parameter blockLength: what to prepare for; nil if the host has not said.
   public func activate(blockLength: Int?) {
-    // The worker may still prepare the filters for the engine before.
-    engine.withLock { $0 = begin(blockLength: blockLength) }
+    // The worker may still be preparing filters for the previous engine.
+    engine.withLock { $0 = makeEngine(blockLength: blockLength) }
   }
 
   /// Thread: main.
-  private func begin(blockLength: Int?) -> Engine {
+  private func makeEngine(blockLength: Int?) -> Engine {
     let engine = Engine(
       microphones: inputCount, taps: filters.taps, sampleRate: Double(filters.sampleRate))
     engine.keep(sets)

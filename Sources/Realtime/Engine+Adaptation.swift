@@ -30,7 +30,7 @@ extension Engine {
   @_noLocks @_noAllocation
   private func adapt(_ feed: Int, _ frames: Int) {
     let own = feeds.states + feed
-    guard own.pointee.next == nil, !takeUp(feed), let lane = own.pointee.lane,
+    guard own.pointee.next == nil, !beginRequestedAdaptation(feed), let lane = own.pointee.lane,
       let current = own.pointee.current,
       current.slot >= 0, isLate(own, frames)
     else { return }
@@ -38,12 +38,12 @@ extension Engine {
     fadeToBase(own, current)
   }
 
-  /// Begins what the worker asked for last. No fade is under way.
+  /// Begins the adaptation that the worker requested last. No fade may be in progress.
   ///
   /// Thread: JACK's realtime thread (process callback).
   /// - Returns: whether a fade has begun.
   @_noLocks @_noAllocation
-  func takeUp(_ feed: Int) -> Bool {
+  func beginRequestedAdaptation(_ feed: Int) -> Bool {
     let own = feeds.states + feed
     guard let lane = own.pointee.lane, let current = own.pointee.current else { return false }
     switch lane._withUnsafeGuaranteedRef({ $0.takeMessage() }) {

@@ -116,8 +116,8 @@ extension Engine {
     beginFade(feed)
   }
 
-  /// Begins the change that waits, if no fade is under way. Filters that follow the sound go on through a row of changes of
-  /// gain: newer ones are taken up between them.
+  /// Begins the pending change, unless a fade is in progress. A change of gain keeps the filters that follow the sound;
+  /// between two such changes, newer filters are adopted.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
@@ -126,7 +126,7 @@ extension Engine {
     guard state.pointee.next == nil, var setting = state.pointee.pending else { return }
     if let current = state.pointee.current {
       setting = setting.following(current)
-      if setting.slot >= 0, !current.isAdaptation, takeUp(feed) { return }
+      if setting.slot >= 0, !current.isAdaptation, beginRequestedAdaptation(feed) { return }
     }
     state.pointee.next = setting
     state.pointee.pending = nil

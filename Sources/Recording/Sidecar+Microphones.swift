@@ -68,7 +68,7 @@ extension Sidecar {
     return nil
   }
 
-  /// The same for one of its files, as far as its header tells.
+  /// The same for one of its files, from its header and, of a compressed file, its last frame.
   func fault(of path: String, in own: Files, channels: Int) -> String? {
     let reader: AudioFileReader
     do throws(AudioFileError) { reader = try AudioFileReader(path: path) } catch { return error.description }
@@ -76,7 +76,9 @@ extension Sidecar {
       return
         "\(path) has \(reader.channels) channels at \(reader.sampleRate) Hz, and its take has \(channels) at \(sampleRate) Hz"
     }
-    if reader.isCut { return "\(path) ends before its \(own.frames) frames; replace it with a whole copy" }
+    if reader.lacksEnd() {
+      return "\(path) ends before its \(own.frames) frames; replace it with a whole copy"
+    }
     guard let frames = reader.frames, frames != own.frames else { return nil }
     // What a crash left of several files has the length of the shortest.
     if frames > own.frames, state == .repaired { return nil }

@@ -281,7 +281,7 @@ final class TakeFiles {
     }
     document.state = document.missing.isEmpty ? .complete : .incomplete
     watch.begin()
-    // A crash while files are converted, which may take minutes, loses nothing of it.
+    // Conversion may take minutes. After a crash in it, the sidecar is complete.
     try? sidecar.write(document)
     watch.begin()
     convert(while: isTime)

@@ -34,18 +34,18 @@ package struct TakeGaps: Sendable {
     return block.map { channel in kept.flatMap { channel[$0.lowerBound - start..<$0.upperBound - start] } }
   }
 
-  /// A run of the take.
+  /// Part of a rendered block as it lies in the take.
   package enum Run: Hashable {
-    /// Of a block of the engine's frames.
+    /// These frames of the block.
     case sound(Range<Int>)
-    /// So many frames of silence.
+    /// This many frames of silence.
     case gap(Int)
   }
 
-  /// What a block of the engine's frames is in the take: its runs, and the gaps between them.
+  /// Splits a block of the engine's frames at the take's gaps.
   /// - Parameters:
   ///   - count: frames of the block.
-  ///   - position: the frame of the take at which the block begins; advances by all runs.
+  ///   - position: the frame of the take at which the block begins; advances by all runs, gaps included.
   ///   - end: of the file in the take, which no gap exceeds.
   package func runs(of count: Int, from position: inout Int, to end: Int) -> [Run] {
     var (runs, done): ([Run], Int) = ([], 0)
@@ -64,9 +64,9 @@ package struct TakeGaps: Sendable {
     return runs
   }
 
-  /// The take's frame of a frame of the engine.
-  package func frame(ofEngine frame: Int) -> Int {
-    gaps.reduce(frame) { $1.lowerBound < $0 ? $0 + $1.count : $0 }
+  /// The first frame of the take with `count` frames of the engine before it: the inverse of `engineFrames(before:)`.
+  package func firstFrame(afterEngineFrames count: Int) -> Int {
+    gaps.reduce(count) { $1.lowerBound < $0 ? $0 + $1.count : $0 }
   }
 
   /// The runs of a span of the take that are in no gap.

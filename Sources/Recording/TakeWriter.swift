@@ -213,7 +213,7 @@ public final class TakeWriter: Sendable {
     watch.end()
     state.withLock { $0 = State(phase: .open(ring), path: path, ring: ring) }
     let result = record(ring, into: files)
-    // With its locks, which would say that the take is being recorded.
+    // Releases the locks first: a locked file is listed as being recorded.
     files = nil
     enter(.finished(result))
   }
@@ -244,8 +244,8 @@ public final class TakeWriter: Sendable {
         preRollFrames = start.preRoll
         begin(files, start, ring)
       }
-      // The ring has all gaps before who was heard until now. What it has now, it drains.
-      heard += takePendingTalkers()
+      // The ring already holds every gap before these talkers. The drain below writes it, unless it is still open.
+      heard += drainPendingTalkers()
       let isListed = !ring.hasOpenGap
       ring.drain(
         position: &position, isLast: last,
@@ -278,7 +278,7 @@ public final class TakeWriter: Sendable {
     // The callback's word: by the time the control thread hears of it, this thread may have closed the files.
     if ring.hasEndedWithTransport { note("the take ended because the transport stopped") }
     addPendingNews(files)
-    files.list(heard + takePendingTalkers())
+    files.list(heard + drainPendingTalkers())
     let document = files.close(
       length: position + (preRollFrames ?? 0), isTime: { !abandoned.load(ordering: .acquiring) })
     return Result(path: files.finalPath, sidecar: document)
@@ -292,7 +292,7 @@ public final class TakeWriter: Sendable {
     files.add(arrived)
   }
 
-  private func takePendingTalkers() -> [Sidecar.Talker] {
+  private func drainPendingTalkers() -> [Sidecar.Talker] {
     pendingTalkers.withLock { talkers in
       defer { talkers = [] }
       return talkers

@@ -76,7 +76,7 @@ public struct FilterChoice: Sendable {
     _ played: Selection, for selection: Selection, of device: Device, _ sets: FilterSets
   ) {
     turned[selection] = played
-    // The mix is there when it is played.
+    // Mixes now, so that the change does not have to wait for it.
     _ = try? filters(for: selection, of: device, sets)
   }
 
@@ -133,7 +133,7 @@ public struct FilterChoice: Sendable {
     if parts.count == 1, order == nil { return try part(parts[0].part, of: device, sets) }
     let rate = sets.bank.sampleRate
     let key = Key(device: device, selection: selection, sampleRate: rate, missing: missing)
-    if let found = mixed[key] { return found }
+    if let found = mixed.find(key) { return found }
     let all = try parts.map { (set: try part($0.part, of: device, sets), gain: $0.gain) }
     var mix = all.count == 1 ? all[0].set : FilterSet(blending: all)
     if let order {
@@ -142,11 +142,8 @@ public struct FilterChoice: Sendable {
         order: order, pose: selection.pose, of: device.frame(of: source, selection.inputOrientation))
       mix = FilterSet(mixing: [(mix, gains.map { $0.map { Float($0) } })])
     }
-    // Others stand in for those that are not there yet.
-    if Self.keys(for: selection, of: device, sampleRate: rate, without: missing).allSatisfy(contains) {
-      mixed[key] = mix
-    }
-    return mix
+    // A mix of stand-ins is not stored: the right filters may come later.
+    return hasFilters(for: selection, of: device, sampleRate: rate) ? mixed.store(mix, for: key) : mix
   }
 
   /// The filters of a case of the device, or of one that is designed on demand.
@@ -221,31 +218,37 @@ public struct FilterChoice: Sendable {
   }
 }
 
-/// Filters that were mixed from those of other cases: always the same set for a case. What follows the sound of one, and a
-/// change of its gain alone, know it by that.
+/// Filters mixed from those of other cases, least recently used removed first. While a mix is stored, everyone gets the same
+/// object: adaptation and changes of gain recognise filters by identity.
 ///
 /// Thread: any.
 private final class MixedFilters: Sendable {
   private typealias Entry = (filters: FilterSet, use: Int)
   private let all = Locked<(entries: [FilterChoice.Key: Entry], uses: Int)>(([:], 0))
+  /// Of stereo; fewer of larger sets, whose spectra take megabytes each.
   private static let most = 96
 
-  /// Of those that are set, those that were asked for last are kept.
-  subscript(key: FilterChoice.Key) -> FilterSet? {
-    get {
-      all.withLock { all in
-        all.uses += 1
-        all.entries[key]?.use = all.uses
-        return all.entries[key]?.filters
-      }
+  func find(_ key: FilterChoice.Key) -> FilterSet? {
+    all.withLock { all in
+      all.uses += 1
+      all.entries[key]?.use = all.uses
+      return all.entries[key]?.filters
     }
-    set {
-      all.withLock { all in
-        all.uses += 1
-        all.entries[key] = newValue.map { ($0, all.uses) }
-        guard all.entries.count > Self.most else { return }
-        if let oldest = all.entries.min(by: { $0.value.use < $1.value.use }) { all.entries[oldest.key] = nil }
+  }
+
+  /// - Returns: the stored mix. Another thread may have been first.
+  func store(_ mix: FilterSet, for key: FilterChoice.Key) -> FilterSet {
+    all.withLock { all in
+      if let first = all.entries[key]?.filters { return first }
+      all.uses += 1
+      all.entries[key] = (mix, all.uses)
+      let size = mix.outputs * mix.microphones * mix.taps
+      if all.entries.count > max(4, min(Self.most, 4_000_000 / size)),
+        let oldest = all.entries.min(by: { $0.value.use < $1.value.use })
+      {
+        all.entries[oldest.key] = nil
       }
+      return mix
     }
   }
 }

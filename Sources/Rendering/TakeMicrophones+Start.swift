@@ -31,19 +31,20 @@ extension TakeMicrophones {
     let zero = (sidecar.engine?.frame ?? 0) - preRoll
     let grid = preRoll % period
     let first = before - count >= grid ? (before - count - grid) / period * period + grid : 0
-    let frame = gaps.frame(ofEngine: first)
+    let frame = gaps.firstFrame(afterEngineFrames: first)
+    var microphones: [[Float]] = []
     do throws(TakeError) {
       // Gaps have no frames of the engine, and may last for hours.
       for run in frame < files.frame ? gaps.sound(in: frame..<files.frame) : [] {
         let block = try sidecar.microphones(before: run.upperBound, count: run.count, in: folder)
-        start.microphones = start.microphones.isEmpty ? block : zip(start.microphones, block).map { $0 + $1 }
+        microphones = microphones.isEmpty ? block : zip(microphones, block).map { $0 + $1 }
       }
     } catch {
       tell("\(error); \(path) is rendered as if silence came before it")
       start.clock = zero + before
       return start
     }
-    start.clock = zero + first
+    (start.microphones, start.clock) = (microphones, zero + first)
     guard first == 0 else { return start }
     var lead = [[Float]](
       repeating: [Float](repeating: 0, count: (period - grid) % period),

@@ -93,11 +93,13 @@ import Testing
     #expect(position == hours + 256)
     #expect(gaps.runs(of: 244, from: &position, to: hours + 500) == [.sound(0..<244)])
     #expect(gaps.sound(in: 50..<hours + 120) == [50..<100, hours + 100..<hours + 120])
-    #expect([0, 100, 101].map(gaps.frame(ofEngine:)) == [0, 100, hours + 101])
+    #expect([0, 100, 101].map(gaps.firstFrame(afterEngineFrames:)) == [0, 100, hours + 101])
     let block = (0..<200).map { Float($0) }
     #expect(gaps.removed(from: [block], start: 0) == [Array(block[..<100])])
     try write { $0.gaps = [.init(frame: 100, frames: 1 << 52, cause: .stall)] }
-    #expect(TakeGaps(try Sidecar.read(folder.path + "/take.json")).frame(ofEngine: 150) == 150 + (1 << 52))
+    #expect(
+      TakeGaps(try Sidecar.read(folder.path + "/take.json")).firstFrame(afterEngineFrames: 150) == 150
+        + (1 << 52))
   }
 
   @Test("the microphones before a frame come from all files of the take that hold them, to the sample")

@@ -121,11 +121,11 @@ import Testing
     let output = try SoundOutput(path: path, channels: 2, sampleRate: 48000)
     try output.write(clip.channels)
     try output.close()
-    #expect(try !AudioFileReader(path: path).isCut)
+    #expect(try !AudioFileReader(path: path).lacksEnd())
     let size = try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
     for length in [size - 100, size / 2, size / 10] {
       #expect(truncate(path, off_t(length)) == 0)
-      #expect(try AudioFileReader(path: path).isCut, "\(length) of \(size)")
+      #expect(try AudioFileReader(path: path).lacksEnd(), "\(length) of \(size)")
     }
   }
 

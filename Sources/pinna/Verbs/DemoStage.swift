@@ -39,7 +39,7 @@ struct DemoStage {
       if keeps {
         try FileManager.default.createDirectory(atPath: requested, withIntermediateDirectories: true)
       } else {
-        // A new folder, and nobody else's: it is removed.
+        // This folder is removed at the end, so it must be new.
         var template = Array(requested.utf8CString)
         guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
         requested = String(cString: template)

@@ -61,7 +61,7 @@ struct RenderMark {
   /// Whether the file at `path` has this mark, and `frames` frames.
   func isComplete(_ path: String, frames: Int) -> Bool {
     guard isIn(path), let reader = try? AudioFileReader(path: path) else { return false }
-    return reader.frames == frames && reader.headerRemark == nil && !reader.isCut
+    return reader.frames == frames && reader.headerRemark == nil && !reader.lacksEnd()
   }
 
   /// Whether something is at `path` that is neither empty nor has this mark, and so is somebody else's.

@@ -38,7 +38,8 @@ final class RenderedFile {
     self.stops = stops
   }
 
-  /// Runs `body`, and gives the files their names. After an error or an interruption no file is left.
+  /// Runs `body`, and gives the files their names in order. After an error or an interruption, only the files that were
+  /// complete by then are left.
   static func finish(_ files: [RenderedFile], _ body: () throws -> Void) throws {
     do {
       try body()
@@ -50,11 +51,12 @@ final class RenderedFile {
       do {
         try file.sound.close(while: { file.stops.count == 0 })
       } catch {
-        for later in files[(n + 1)...] { later.sound.abandon() }
-        guard file.stops.count > 0 else { throw error }
-        guard n > 0 else { throw Self.interruption }
+        for unfinished in files[(n + 1)...] { unfinished.sound.abandon() }
+        let isInterrupted = file.stops.count > 0
+        guard n > 0 else { throw isInterrupted ? Self.interruption : error }
+        let written = files[..<n].map(\.sound.path).joined(separator: ", ")
         throw Failure(
-          .failed, "interrupted; only \(files[..<n].map(\.sound.path).joined(separator: ", ")) was written")
+          .failed, "\(isInterrupted ? "interrupted" : "\(error)"); complete before that: \(written)")
       }
     }
   }
