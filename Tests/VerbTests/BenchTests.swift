@@ -24,7 +24,7 @@ import Testing
     ])
   func sentence(options: [String], size: String, period: String) throws {
     let outcome = try PinnaHome().pinna(["bench"] + options)
-    #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome)")
+    #expect(outcome.status == 0 && outcome.hasNoComplaint, "\(outcome)")
     let pattern =
       /[^\n]+ take ([0-9.]+) µs of each period of [^\n]+: ([0-9.e-]+) % of a core \([^\n]*L2[^\n]*\)\n/
     let found = try #require(try pattern.wholeMatch(in: outcome.output), "\(outcome)")

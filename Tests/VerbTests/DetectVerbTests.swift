@@ -18,7 +18,7 @@ import Testing
   @Test("detect names the device, its channels and the commands to start")
   func text() throws {
     let outcome = try home.pinna("detect", environment: Self.environment("uma8-raw"))
-    #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome)")
+    #expect(outcome.status == 0 && outcome.hasNoComplaint, "\(outcome)")
     for line in [
       "card 1, SPK: micArray RAW SPK (USB 2752:001d)", "  uma8: miniDSP UMA-8, certain by its USB ID",
       "    capture channels: 1 centre, 2 rim-1, 3 rim-2, 4 rim-3, 5 rim-4, 6 rim-5, 7 rim-6, 8 unused",

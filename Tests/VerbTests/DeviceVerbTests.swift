@@ -16,7 +16,7 @@ import Testing
   func new(words: [String]) throws {
     let stem = home.path + "/mine"
     let outcome = try home.pinna(["device", "new", words[0], stem] + words.dropFirst())
-    #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome)")
+    #expect(outcome.status == 0 && outcome.hasNoComplaint, "\(outcome)")
     #expect(outcome.output.hasPrefix("wrote \(stem).yaml and drew \(stem).svg; "), "\(outcome)")
     #expect(try String(contentsOfFile: stem + ".svg", encoding: .utf8).hasPrefix("<?xml"))
     let designed = try home.pinna("design", stem + ".yaml", "--sample-rate", "8000", "--json")

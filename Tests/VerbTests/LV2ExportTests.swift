@@ -41,7 +41,7 @@ import Testing
     if preset == "respeaker-usb-v2" { _ = try home.pinna("design", preset, "--sample-rate", "48000") }
     let outcome = try home.pinna(
       "export", "--to", "lv2", "--preset", preset, "--sample-rate", "48000", bundles)
-    try #require(outcome.status == 0 && outcome.error.isEmpty, "\(outcome)")
+    try #require(outcome.status == 0 && outcome.hasNoComplaint, "\(outcome)")
     #expect(outcome.output.contains(Self.uri(preset)))
   }
 

@@ -38,7 +38,7 @@ import Testing
   @Test("the file that it writes is what device check reads, and detect finds it afterwards")
   func written() throws {
     let outcome = try new("laptop-four", "--force")
-    #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome)")
+    #expect(outcome.status == 0 && outcome.hasNoComplaint, "\(outcome)")
     for words in [
       "wrote mine.yaml and drew mine.svg; from what its firmware says, without the lid (--size adds it)",
       "  pinna run --device ./mine.yaml --connect\n",

@@ -182,6 +182,6 @@ import Testing
         try PinnaHome.binary(),
       ],
       environment: home.home.environment)
-    #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome)")
+    #expect(outcome.status == 0 && outcome.hasNoComplaint, "\(outcome)")
   }
 }

@@ -17,13 +17,19 @@ public final class Program {
       return dictionary
     }
 
-    /// Whether standard error is one sentence on one line, besides lines of a verb that waits, and standard output is
-    /// empty.
-    public var isOneSentence: Bool {
+    /// The lines of standard error, without those of a verb that waits: on a slow machine, any may.
+    private var sentences: [Substring] {
       let isWaiting = /pinna: .*: ([0-9]+ s so far|[0-9]+ %.*)/
-      let sentences = error.split(separator: "\n").filter { $0.wholeMatch(of: isWaiting) == nil }
-      return output.isEmpty && error.hasPrefix("pinna: ") && error.hasSuffix("\n") && sentences.count == 1
+      return error.split(separator: "\n").filter { $0.wholeMatch(of: isWaiting) == nil }
     }
+
+    /// Whether standard error is one sentence on one line, and standard output is empty.
+    public var isOneSentence: Bool {
+      output.isEmpty && error.hasPrefix("pinna: ") && error.hasSuffix("\n") && sentences.count == 1
+    }
+
+    /// Whether standard error has no sentence.
+    public var hasNoComplaint: Bool { sentences.isEmpty }
   }
 
   private let process = Process()
