@@ -388,7 +388,8 @@ let package = Package(
       swiftSettings: onlyCore ? [] : waiting),
     // No server: the guard, limits, names and what the page may ask.
     .testTarget(
-      name: "WebPageTests", dependencies: ["WebPage", "CMicrohttpd", "Messages", "TestSupport", "Threads"],
+      name: "WebPageTests",
+      dependencies: ["WebPage", "CMicrohttpd", "Messages", "Settings", "TestSupport", "Threads"],
       swiftSettings: waiting),
     .testTarget(
       name: "MonitorTests",

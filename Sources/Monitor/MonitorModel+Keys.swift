@@ -97,10 +97,11 @@ extension MonitorModel {
       guard !steps.isEmpty else {
         return String(format: "%g", min(max(number + Double(step), range.lowerBound), range.upperBound))
       }
-      if steps.count == 2 { return number == steps[0] ? steps[1].plain : "off" }
-      // A number between two of the list goes to the next in the key's direction.
-      let next = step > 0 ? steps.first { $0 > number } ?? 0 : steps.last { $0 < number } ?? steps.last!
-      return next == 0 ? "off" : String(format: "%g", next)
+      if steps.count == 2 { return key.row.word(number == steps[0] ? steps[1] : steps[0]) }
+      // A number between two of the list goes to the next in the key's direction. Only what can be off begins again.
+      let ahead = step > 0 ? steps : steps.reversed()
+      let next = ahead.first { ahead[0] < ahead[1] ? $0 > number : $0 < number }
+      return (next ?? (key.row.canBeOff ? ahead[0] : nil)).map(key.row.word)
     case .look, .follow: return nil
     }
   }

@@ -30,8 +30,8 @@ public struct SettingRow: Sendable {
     public let keys: String
     /// In words.
     public let effect: String
-    /// The numbers that the keys choose among, 0 for off: of two, one key chooses the other. Empty if they add or subtract 1, or
-    /// if it is no number.
+    /// The numbers that the keys choose among, rising or falling, the first for what is not said; 0 is off where the row has
+    /// that. Of two, one key chooses the other. Empty if keys add or subtract 1, or if it is no number.
     public var steps: [Double] = []
   }
 
@@ -76,6 +76,23 @@ public struct SettingRow: Sendable {
     (self.kind, self.noun, self.advice) = (kind, noun, advice)
     (self.placeholder, self.help, self.arguments, self.effect) = (placeholder, help, arguments, effect)
     (self.isRouting, self.choosesCase, self.feed) = (isRouting || choosesCase, choosesCase, feed)
+  }
+
+  /// The words of the values that the page offers; empty if it has no list.
+  public var options: [String] {
+    guard case .number(let range, _, _) = kind, let steps = feed?.line?.steps, !steps.isEmpty else {
+      return []
+    }
+    let quarters = (0...4).map { Double($0) / 4 * range.upperBound }
+    return (steps.count > 2 ? steps : quarters).map(word)
+  }
+
+  /// The word of a step.
+  public func word(_ step: Double) -> String { canBeOff && step == 0 ? "off" : step.plain }
+
+  /// Whether it is a number that can be off, too.
+  public var canBeOff: Bool {
+    if case .number(_, _, hasOff: true) = kind { true } else { false }
   }
 
   /// The value that a word of a command or of OSC says.

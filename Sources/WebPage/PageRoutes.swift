@@ -60,18 +60,16 @@ struct PageRoutes: Sendable {
   private static let settings: String = {
     struct Field: Encodable {
       let key, json, title, unit: String
-      /// 0 is off.
-      let steps: [Double]
+      /// Words of values; the first is that of a status without the value.
+      let options: [String]
     }
     return json(
       SettingKey.ofFeeds.compactMap { key -> Field? in
-        guard let feed = key.row.feed, let line = feed.line, !line.steps.isEmpty,
-          case .number(let range, let unit, _) = key.row.kind
+        guard let feed = key.row.feed, let line = feed.line, !key.row.options.isEmpty,
+          case .number(_, let unit, _) = key.row.kind
         else { return nil }
-        let quarters = (0...4).map { Double($0) / 4 * range.upperBound }
         return Field(
-          key: key.rawValue, json: feed.json, title: line.title, unit: unit,
-          steps: line.steps.count > 2 ? line.steps : quarters)
+          key: key.rawValue, json: feed.json, title: line.title, unit: unit, options: key.row.options)
       })
   }()
 

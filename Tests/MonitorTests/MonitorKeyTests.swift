@@ -177,6 +177,33 @@ import Testing
     #expect(situation.press("h").map(\.message.words) == [["off"]])
   }
 
+  @Test("the room gets softer and louder by its steps, and neither key passes the last one")
+  func room() throws {
+    for (room, key, word) in [
+      (0, "e", "-6"), (-6, "E", "0"), (-9, "e", "-12"), (-9, "E", "-6"), (-20, "e", "-30"), (0, "E", nil),
+      (-30, "e", nil),
+    ] as [(Double, String, String?)] {
+      var situation = try Situation(["roomDB": room])
+      #expect(
+        situation.press(key).map(\.text) == (word.map { ["/pinna/set/room \($0)"] } ?? []), "\(room) \(key)")
+      #expect(situation.grid().contains("there is no other") == (word == nil))
+    }
+  }
+
+  @Test("whatever is pressed, each setting accepts what its keys ask for")
+  func accepted() throws {
+    for key in SettingKey.ofFeeds {
+      guard let line = key.row.feed?.line, !line.steps.isEmpty else { continue }
+      let words = try line.keys.split(separator: " ").flatMap { letter in
+        var situation = try Situation()
+        return situation.press(String(repeating: String(letter), count: 2 * line.steps.count)).flatMap(
+          \.message.words)
+      }
+      #expect(words.count >= line.steps.count - 1)
+      for word in words { #expect(throws: Never.self, "\(key) \(word)") { try Change(key, word) } }
+    }
+  }
+
   @Test("one key does not end a take: the second within three seconds does")
   func ending() throws {
     var situation = try Situation(["state": "recording"])

@@ -1,4 +1,5 @@
 import Messages
+import Settings
 import Testing
 import WebPage
 
@@ -47,6 +48,22 @@ import WebPage
       #"{"method":"/pinna/set","arguments":["gain",1]}"#, #"{"method":1}"#, #"[]"#, "", "{", "null", "\0",
     ])
   func refusals(text: String) { #expect(request(text) == nil) }
+
+  @Test(
+    "each setting accepts every option that the page offers, and the first is that of a status without the value"
+  )
+  func options() throws {
+    let offered = SettingKey.ofFeeds.filter { !$0.row.options.isEmpty }
+    #expect(offered.contains(.room) && offered.contains(.highPass))
+    for key in offered {
+      let values = try key.row.options.map { option in
+        let change = try Change(key, option)
+        return [change][key]?.word
+      }
+      #expect(values == key.row.options)
+      #expect(values[0] == key.row.feed?.unsaid?.word)
+    }
+  }
 
   @Test("arguments are limited in length, and hold no zero byte")
   func arguments() {

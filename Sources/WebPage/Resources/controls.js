@@ -44,7 +44,7 @@ export class Controls {
     this.asked = 0;
     this.inputs = [];
     this.setOrientations(Object.keys(ORIENTATIONS));
-    // The numbers of a feed that are chosen from a list: key, JSON key, title, unit, steps.
+    // The numbers of a feed that are chosen from a list: key, JSON key, title, unit, options.
     this.choices = [];
     this.onSelect("output", (value) => this.set("output", value));
     this.onSelect("listen", (value) => this.set("listen", value));
@@ -271,9 +271,9 @@ export class Controls {
       made.append(...children);
       return made;
     };
-    element("choices").replaceChildren(...choices.map(({ key, title, unit, steps }) => make("div", { className: "field" },
+    element("choices").replaceChildren(...choices.map(({ key, title, unit, options }) => make("div", { className: "field" },
       make("label", { htmlFor: key, textContent: title }),
-      make("select", { id: key }, ...steps.map((step) => new Option(step ? `${step} ${unit}` : "off", step || "off"))),
+      make("select", { id: key }, ...options.map((option) => new Option(option === "off" ? option : `${option} ${unit}`, option))),
       make("p", { className: "refusal", id: `${key}-refusal`, role: "alert" }))));
     for (const { key } of choices) this.onSelect(key, (value) => this.setFeed(key, value));
     this.show();
@@ -330,7 +330,7 @@ export class Controls {
       element("gain-value").textContent = `${Math.round(feed.gainDB * 10) / 10} dB`;
     }
     slider.setAttribute("aria-valuetext", element("gain-value").textContent);
-    for (const { key, json, unit } of this.choices) this.select(key, String(feed[json] ?? "off"), (value) => `${value} ${unit}`);
+    for (const { key, json, unit, options } of this.choices) this.select(key, String(feed[json] ?? options[0]), (value) => `${value} ${unit}`);
     element("mute").setAttribute("aria-checked", String(feed.muted));
     this.write("mute", feed.muted ? "Muted" : "Mute");
     const own = feed.outputs.map(({ name }) => name);
