@@ -77,6 +77,26 @@ extension LiveTests {
       #expect(try outcome.json()["well"] as? Bool == true)
     }
 
+    @Test("where a microphone of a running Pinna is unconnected, nothing else is listened to: it is named")
+    func unconnected() throws {
+      let graph = try LiveGraph(preset: "phone5")
+      let player = try graph.player([[Float]](repeating: [0, 0], count: 5))
+      let unplugged = try Program.run(
+        "/usr/bin/jack_disconnect",
+        ["-s", graph.server.name, "player:out_2", "pinna:\(graph.microphones()[1])"])
+      #expect(unplugged.status == 0, "\(unplugged)")
+      for words in [["check"], ["calibrate", "--yes"]] {
+        let outcome = try graph.home.pinna(
+          ["array"] + words + ["--device", "phone5", "--live", "--server", graph.server.name])
+        #expect(outcome.status == 1 && outcome.isOneSentence, "\(outcome)")
+        #expect(
+          outcome.error.contains(
+            "pinna:\(try graph.microphones()[1]) is not connected, and the other microphones of pinna are"),
+          "\(outcome)")
+      }
+      withExtendedLifetime(player) {}
+    }
+
     @Test("without --live, and with a file, it is one sentence and status 2")
     func usage() throws {
       let home = try PinnaHome()

@@ -82,8 +82,17 @@ struct LiveArraySound {
   /// The ports that deliver the microphones: those connected to a running Pinna, those that the device file names, or
   /// the capture channels of the sound card.
   private func sources(in graph: JackConnection) throws(Failure) -> [String] {
-    let connected = device.microphones.map { graph.connections(of: "\(pinna):\($0.name)").first }
-    if connected.allSatisfy({ $0 != nil }) { return connected.compactMap { $0 } }
+    let microphones = device.microphones.map { "\(pinna):\($0.name)" }
+    let connected = microphones.map { graph.connections(of: $0).first }
+    let open = zip(microphones, connected).filter { $1 == nil }.map(\.0)
+    if open.isEmpty { return connected.compactMap { $0 } }
+    // Another device's microphones may have some of the names.
+    if open.count < microphones.count, microphones.allSatisfy(graph.hasPort) {
+      throw Failure(
+        .failed,
+        "\(open.joined(separator: ", ")) \(open.count == 1 ? "is" : "are") not connected, and the other microphones of "
+          + "\(pinna) are; connect all of them, or none to listen to the sound card")
+    }
     if device.capturePorts.count == device.microphones.count { return device.capturePorts }
     let physical = graph.physicalCapturePorts.map {
       CapturePort(name: $0, client: graph.clientName(ofPort: $0), aliases: graph.aliases(of: $0))
