@@ -13,6 +13,9 @@ public struct Hardware: Hashable, Sendable {
   /// Firmware that does not deliver raw microphones: its number of capture channels, and what to do about it.
   public let processed: [Int: String]
 
+  /// The card's ID in ALSA; nil if `cards` has only what must be a part of its name.
+  public var cardID: String? { cards.first { $0.wholeMatch(of: #/[A-Za-z0-9_]{1,15}/#) != nil } }
+
   /// Whether it is more than a number of channels that any card may have.
   public var isRecognisable: Bool { !usb.isEmpty || !cards.isEmpty }
 

@@ -26,7 +26,7 @@ extension ConvolverConfiguration {
   private var deviceLines: [String] {
     let card =
       device.hardware.flatMap { hardware in
-        hardware.cards.first.map { "hw:\($0)\(hardware.device == 0 ? "" : ",\(hardware.device)")" }
+        hardware.cardID.map { "hw:\($0)\(hardware.device == 0 ? "" : ",\(hardware.device)")" }
       } ?? "default"
     return [
       "devices:", "  samplerate: \(bank.sampleRate)", "  chunksize: 256", "  capture:", "    type: Alsa",

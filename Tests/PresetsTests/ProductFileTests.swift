@@ -37,6 +37,21 @@ import Testing
   static func isNear(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Bool { (a - b).length < 1e-9 }
 
   @Test(
+    "the card's ID of each shipped file is the one that its comments give; none, where it has a part of the name"
+  )
+  func cardIDs() throws {
+    let library = PresetLibrary(folders: [repositoryFolder + "/Presets"])
+    var found: [String: String] = [:]
+    for name in try library.deviceNames() { found[name] = try library.device(named: name).hardware?.cardID }
+    #expect(
+      found == [
+        "matrix-creator": "MATRIXIOSOUND", "matrix-voice": "MATRIXIOSOUND", "ps-eye": "CameraB409241",
+        "respeaker-4mic-hat": "seeed4micvoicec", "respeaker-6mic-hat": "seeed8micvoicec",
+        "respeaker-usb-v2": "ArrayUAC10", "uma16": "UMA16v2", "zylia-zm1": "ZM13E",
+      ])
+  }
+
+  @Test(
     "a drawing of a table lies down: its top is the front, its right what is right of somebody who looks there"
   )
   func table() throws {

@@ -48,6 +48,24 @@ import Testing
     }
   }
 
+  @Test(
+    "the array is opened by an entry that can be an ALSA ID, and by default where there is only a part of its name",
+    arguments: [
+      ("[\"Pair RAW SPK\"]", "default"), ("[\"Pair 2\", PAIR_2]", "hw:PAIR_2,6"),
+      ("[sixteen_letters_, \"with-hyphen\"]", "default"), ("[sofhdadsp, sof-hda-dsp]", "hw:sofhdadsp,6"),
+    ])
+  func card(cards: String, device: String) throws {
+    try home.home.folder.write(
+      PinnaHome.pair + "\nhardware: {card: \(cards), device: 6, channels: 2, rates: [48000]}\n",
+      to: "config/pinna/devices/pair.yaml")
+    let capture = try field(
+      exported().file.required("devices", example: "").fields([
+        "samplerate", "chunksize", "capture", "playback",
+      ]), "capture"
+    ).fields(["type", "channels", "device"])
+    #expect(try field(capture, "device").scalar == device)
+  }
+
   /// A channel between two steps: the impulse response from each capture channel, and the filters behind it.
   private struct Channel {
     var responses: [Int: [Double]] = [:]
