@@ -61,9 +61,13 @@ package struct RunningPinna {
     }
   }
 
-  /// Sets the gain to 0 dB, and switches muting, the high-pass and adaptation off.
+  /// Sets the gain to 0 dB, ends muting, and sets all that is left unsaid otherwise, such as no high-pass and no pose. A look
+  /// ends with the choice of each case's data source.
   package func prepare() throws(Failure) {
-    try Self.set(name, ["gain", "0", "high-pass", "off", "adapt", "off", "mute", "off"])
+    let unsaid = SettingKey.ofFeeds.filter { $0 != .look }.flatMap { key in
+      key.row.feed?.unsaid.map { [key.rawValue, $0.word] } ?? []
+    }
+    try Self.set(name, ["gain", "0", "mute", "off"] + unsaid)
   }
 
   /// Restores the settings from before the check.

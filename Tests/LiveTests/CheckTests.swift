@@ -20,7 +20,9 @@ extension LiveTests {
       let status = try graph.status()
       var state: [String: String] = [:]
       for key in [
-        "preset", "dataSource", "polarPattern", "inputOrientation", "gainDB", "highPassHz", "muted",
+        "preset", "dataSource", "polarPattern", "inputOrientation", "gainDB", "highPassHz", "muted", "roll",
+        "yaw",
+        "wind", "part", "frame", "roomDB", "talkersDB",
       ] { state[key] = "\(status[key] ?? "none")" }
       for (key, value) in status["preferred"] as? [String: String] ?? [:] {
         state["preferred " + key] = value
@@ -67,6 +69,23 @@ extension LiveTests {
       let graph = try LiveGraph(preset: "pair", sampleRate: rate, home: try Self.home())
       let outcome = try graph.pinna("check", "--live", "--server", graph.server.name, "--json")
       #expect(outcome.status == 0, "\(outcome)")
+    }
+
+    @Test(
+      "S21: check --live finds nothing wrong with an array whose pose, wind, part and levels are set, and restores them"
+    )
+    func unsaid() throws {
+      let graph = try LiveGraph(preset: "pair", home: try Self.home())
+      let set = try graph.pinna(
+        "set", "--yaw", "90", "--wind", "1", "--part", "room", "--frame", "180,20", "--room", "-12",
+        "--talkers",
+        "-30")
+      #expect(set.status == 0, "\(set)")
+      let before = try state(graph)
+      #expect(before["yaw"] == "90" && before["part"] == "room" && before["roomDB"] == "-12", "\(before)")
+      let outcome = try graph.pinna("check", "--live", "--server", graph.server.name)
+      #expect(outcome.status == 0, "\(outcome)")
+      try expect(graph, toBe: before)
     }
 
     @Test("S21: check --live reports two swapped microphones with status 1")
