@@ -67,12 +67,16 @@ extension SystemRoot {
     "echo '@audio - memlock unlimited' | sudo tee -a /etc/security/limits.d/audio.conf, then sudo usermod -aG audio $USER, and log in again"
 
   /// Realtime priority, locked memory, rtkit and the processor's governor.
-  public func scheduling(_ rights: SchedulingRights) -> [Finding] {
-    [realtime(rights), memoryLock(rights), rtkit(rights), governor()]
+  /// - Parameter server: its clients may be realtime where this user's threads are refused it.
+  public func scheduling(_ rights: SchedulingRights, _ server: ServerState) -> [Finding] {
+    [realtime(rights, server), memoryLock(rights), rtkit(rights), governor()]
   }
 
-  private func realtime(_ rights: SchedulingRights) -> Finding {
+  private func realtime(_ rights: SchedulingRights, _ server: ServerState) -> Finding {
     let subject = "realtime priority"
+    if !rights.isRealtimeGranted, case .answers(_, _, .realtime) = server {
+      return .ok(subject, "granted to the server's clients, as rtkit does; not to this user's threads")
+    }
     guard rights.isRealtimeGranted else {
       return .fault(
         subject,

@@ -31,7 +31,7 @@ import Testing
       "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor": "performance\n",
     ])
     let findings =
-      root.scheduling(Self.granted) + root.server(Self.library, Self.answers, .absent)
+      root.scheduling(Self.granted, Self.answers) + root.server(Self.library, Self.answers, .absent)
     #expect(findings.allSatisfy { $0.mark == .ok && $0.remedy == nil }, "\(findings)")
     #expect(try finding("JACK server", findings).found == "answers: 48000 Hz, period 256 (5.3 ms)")
     #expect(try finding("processor governor", findings).found == "performance")
@@ -41,17 +41,28 @@ import Testing
   func noRealtime() throws {
     var rights = Self.granted
     (rights.priorityLimit, rights.isRealtimeGranted) = (0, false)
-    let findings = root.scheduling(rights)
+    let findings = root.scheduling(rights, .answers(rate: 48000, period: 256, .refusedToClients))
     let realtime = try finding("realtime priority", findings)
     #expect(realtime.mark == .fault && realtime.remedy?.contains("@audio - rtprio 95") == true)
     #expect(try finding("rtkit", findings).mark == .warning)
+  }
+
+  @Test(
+    "no fault is found where the server's clients are realtime, though this user's threads are refused it")
+  func realtimeByServer() throws {
+    var rights = Self.granted
+    (rights.priorityLimit, rights.isRealtimeGranted) = (0, false)
+    #expect(try finding("realtime priority", root.scheduling(rights, Self.answers)).mark == .ok)
+    for state in [ServerState.hangs, .refuses("none answers"), .answers(rate: 48000, period: 256, .none)] {
+      #expect(try finding("realtime priority", root.scheduling(rights, state)).mark == .fault)
+    }
   }
 
   @Test("memory that cannot be locked is a warning with its limit")
   func noLock() throws {
     var rights = Self.granted
     (rights.lockLimit, rights.isLockGranted) = (8 << 20, false)
-    let lock = try finding("locked memory", root.scheduling(rights))
+    let lock = try finding("locked memory", root.scheduling(rights, Self.answers))
     #expect(lock.mark == .warning && lock.found.hasPrefix("a limit of 8192 kB"), "\(lock)")
   }
 
@@ -62,7 +73,7 @@ import Testing
       "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor": "performance\n",
       "sys/devices/system/cpu/cpufreq/boost": "1\n",
     ])
-    let governor = try finding("processor governor", root.scheduling(Self.granted))
+    let governor = try finding("processor governor", root.scheduling(Self.granted, Self.answers))
     #expect(governor.mark == .warning && governor.found == "powersave on 1 of 2 cores", "\(governor)")
   }
 

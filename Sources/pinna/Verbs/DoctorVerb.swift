@@ -65,10 +65,11 @@ private struct Examination {
     var dump: PipeWireDump?
     if case .listens = pipeWire { dump = CommandOutput.of("pw-dump").flatMap(PipeWireDump.init) }
     self.dump = dump
+    let server = Self.server(arguments["--server"])
     findings =
-      root.scheduling(.measured())
+      root.scheduling(.measured(), server)
       + root.server(
-        library, Self.server(arguments["--server"]), pipeWire,
+        library, server, pipeWire,
         named: arguments["--server"] ?? environment["JACK_DEFAULT_SERVER"] ?? "default")
       + [.sockets(in: sockets, fault: Self.fault(ofSockets: sockets))]
       + Self.findings(ofPinna: name)
