@@ -29,7 +29,9 @@ extension PipeWireDump {
       return .ok(Finding.cards, "\(name): PipeWire does not tell its profile")
     }
     guard active.name != "pro-audio" else { return .ok(Finding.cards, "\(name) has the profile Pro Audio") }
-    guard active.name != "off", active.name.contains("input") else {
+    // Those of UCM, such as "HiFi (Mic)", have outputs and inputs.
+    let isOutputAlone = active.name.hasPrefix("output:") && !active.name.contains("input:")
+    guard active.name != "off", !isOutputAlone else {
       return .warning(
         Finding.cards, "\(name) has the profile \(active.description), which hides its microphones",
         because: "PipeWire then has no ports for them", remedy: remedy)

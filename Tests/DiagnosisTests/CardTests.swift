@@ -39,6 +39,7 @@ import Testing
     "an array with another profile than Pro Audio is a warning with wpctl's command",
     arguments: [
       ("input:analog-stereo", "reorder"), ("off", "no ports"), ("output:analog-stereo", "no ports"),
+      ("HiFi (Headphones, Mic1)", "reorder"), ("output:analog-stereo+input:analog-stereo", "reorder"),
     ])
   func remapped(profile: String, reason: String) throws {
     let findings = try Self.dump(profile: profile).findings(Self.cards())
