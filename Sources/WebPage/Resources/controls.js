@@ -1,7 +1,7 @@
 // The controls: what they show, what they ask, and why they are refused or locked.
 
 import { choicesOf, feedNames, findFeed, portCount, stateOf } from "./feeds.js";
-import { Looks } from "./looks.js";
+import { Looks, PATIENCE } from "./looks.js";
 import { Poses } from "./poses.js";
 
 export const element = (id) => document.getElementById(id);
@@ -42,6 +42,8 @@ export class Controls {
     // The number of the newest request of each control that has not been answered.
     this.busy = new Map();
     this.asked = 0;
+    // What was asked for and may not be in the status yet, by control: its feed (null: all), value, and until when that may be.
+    this.wanted = new Map();
     this.inputs = [];
     this.setOrientations(Object.keys(ORIENTATIONS));
     // The numbers of a feed that are chosen from a list: key, JSON key, title, unit, options.
@@ -51,7 +53,7 @@ export class Controls {
     this.prepareGain();
     this.looks = new Looks(this, onTurn);
     this.poses = new Poses(this);
-    this.onClick("mute", () => this.setFeed("mute", this.feed.muted ? "off" : "on"));
+    this.onClick("mute", () => this.setFeed("mute", this.isMuted ? "off" : "on"));
     element("feed").addEventListener("change", () => this.choose(element("feed").value));
     this.onClick("feed-remove", async () => {
       if (await this.ask("feed-remove", "/pinna/feed/remove", this.chosen)) this.choose("main");
@@ -123,9 +125,36 @@ export class Controls {
     }
   }
 
-  set(key, value) { return this.ask(key, "/pinna/set", key, String(value)); }
+  set(key, value) { return this.keep(this.want(key, value, null), this.ask(key, "/pinna/set", key, String(value))); }
 
-  setFeed(key, value, feed = this.chosen) { return this.ask(key, "/pinna/feed/set", feed, key, String(value)); }
+  setFeed(key, value, feed = this.chosen) {
+    return this.keep(this.want(key, value, feed), this.ask(key, "/pinna/feed/set", feed, key, String(value)));
+  }
+
+  // A control shows the value that is wanted, until it is in the status.
+  want(id, value, feed) {
+    const wanted = { value: String(value), feed, end: Infinity };
+    this.wanted.set(id, wanted);
+    return wanted;
+  }
+
+  async keep(wanted, request) {
+    const isDone = await request;
+    wanted.end = performance.now() + (isDone ? PATIENCE : 0);
+    setTimeout(() => this.show(), isDone ? PATIENCE + 1 : 0);
+    return isDone;
+  }
+
+  // The value that a control shows, of one that the status has.
+  shown(id, value) {
+    const wanted = this.wanted.get(id);
+    if (!wanted || (wanted.feed ?? this.chosen) !== this.chosen) return value;
+    if (performance.now() < wanted.end && (wanted.value !== value || wanted.end === Infinity)) return wanted.value;
+    this.wanted.delete(id);
+    return value;
+  }
+
+  get isMuted() { return this.shown("mute", this.feed.muted ? "on" : "off") === "on"; }
 
   // A locked control says why, and does nothing.
   isRefusedByLock(id) {
@@ -225,7 +254,8 @@ export class Controls {
         return;
       }
       next = [slider.value, this.chosen];
-      element("gain-value").textContent = `${slider.value} dB`;
+      this.want("gain", ...next);
+      this.show();
       sendNext();
     });
   }
@@ -324,15 +354,13 @@ export class Controls {
     this.check("orientation", feed.inputOrientation);
     this.check("data-source", feed.dataSource);
     this.check("pattern", feed.polarPattern);
-    const slider = element("gain");
-    if (!this.busy.has("gain")) {
-      slider.value = feed.gainDB;
-      element("gain-value").textContent = `${Math.round(feed.gainDB * 10) / 10} dB`;
-    }
+    const [slider, gain] = [element("gain"), this.shown("gain", String(feed.gainDB))];
+    if (slider.value !== gain) slider.value = gain;
+    element("gain-value").textContent = `${Math.round(gain * 10) / 10} dB`;
     slider.setAttribute("aria-valuetext", element("gain-value").textContent);
     for (const { key, json, unit, options } of this.choices) this.select(key, String(feed[json] ?? options[0]), (value) => `${value} ${unit}`);
-    element("mute").setAttribute("aria-checked", String(feed.muted));
-    this.write("mute", feed.muted ? "Muted" : "Mute");
+    element("mute").setAttribute("aria-checked", String(this.isMuted));
+    this.write("mute", this.isMuted ? "Muted" : "Mute");
     const own = feed.outputs.map(({ name }) => name);
     const outputs = (this.status().connections || []).filter(({ port }) => own.includes(port));
     const peers = [...new Set(outputs.flatMap(({ peers }) => peers))];
@@ -373,15 +401,16 @@ export class Controls {
   }
 
   check(id, value) {
-    if (this.busy.has(id)) return;
-    for (const input of element(id).querySelectorAll("input")) input.checked = input.value === value;
+    const shown = this.shown(id, value);
+    for (const input of element(id).querySelectorAll("input")) input.checked = input.value === shown;
   }
 
   select(id, value, word = (value) => value) {
     const select = element(id);
-    if (this.busy.has(id) || value === undefined) return;
-    if (![...select.options].some((option) => option.value === value)) select.append(new Option(word(value), value));
-    if (select.value !== value) select.value = value;
+    if (value === undefined) return;
+    const shown = this.shown(id, value);
+    if (![...select.options].some((option) => option.value === shown)) select.append(new Option(word(shown), shown));
+    if (select.value !== shown) select.value = shown;
   }
 
   showLock() {

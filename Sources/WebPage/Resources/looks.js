@@ -5,8 +5,8 @@ import { portCount } from "./feeds.js";
 
 // In milliseconds, between two requests while it turns.
 const INTERVAL = 50;
-// How long after its answer a look is shown that the status does not have yet, in milliseconds.
-const PATIENCE = 400;
+// How long after its answer a value is shown that the status does not have yet, in milliseconds.
+export const PATIENCE = 400;
 
 const element = (id) => document.getElementById(id);
 

@@ -1,12 +1,10 @@
 // Roll and yaw of stereo and B-format, what follows a head tracker or a talker, and the device that is drawn as it rolls.
 
 import { portCount } from "./feeds.js";
-import { prepareAngle, wrapped } from "./looks.js";
+import { PATIENCE, prepareAngle, wrapped } from "./looks.js";
 
 // In milliseconds, between two requests.
 const INTERVAL = 50;
-// How long after its answer a value is shown that the status does not have yet, in milliseconds.
-const PATIENCE = 400;
 const ANGLES = ["roll", "yaw"];
 const FOLLOWED = ["roll", "yaw", "look", "talker"];
 
