@@ -121,7 +121,8 @@ function showStatus(changes) {
   showFeed();
   showTalkers();
   if (isReady && isNew("inputs", status.device, status.input, status.sampleRate, status.fallback)) loadInputs();
-  if ("preset" in changes) loadPresets();
+  if (isNew("presets", status.preset)) loadPresets();
+  if (!controls.choices.length && isNew("settings")) loadChoices();
   if ("lastTake" in changes || "closingTakes" in changes || "take" in changes && !status.take) takes.load();
 }
 
@@ -149,6 +150,14 @@ function isNew(what, ...values) {
   if (loaded.get(what) === key) return false;
   loaded.set(what, key);
   return true;
+}
+
+// In milliseconds, after a failure; then the next status loads again.
+const RETRY = 1000;
+
+function hasFailed(what) {
+  const key = loaded.get(what);
+  setTimeout(() => { if (loaded.get(what) === key) loaded.delete(what); }, RETRY);
 }
 
 // Loads what belongs to the chosen feed.
@@ -190,8 +199,9 @@ async function loadDevice(feed) {
   const wanted = ++devicesWanted;
   let device;
   try { device = await getJSON(`/device/${feed}`); } catch (error) {
-    if (wanted === devicesWanted) setText("device-name", error.message);
-    return;
+    if (wanted !== devicesWanted) return;
+    hasFailed("device");
+    return setText("device-name", error.message);
   }
   // An older answer may come later.
   if (wanted !== devicesWanted) return;
@@ -203,17 +213,24 @@ async function loadDevice(feed) {
   controls.poses.setClockwise(device.clockwise);
 }
 
-async function loadInputs() {
-  try { controls.setInputs((await getJSON("/inputs")).inputs); } catch (error) { setText("pattern-refusal", error.message); }
+// Why the last request failed that did.
+const failures = new Map();
+
+// Hands a document to `use`; `place` says why it could not be had, until it is.
+async function load(what, place, use) {
+  let answer;
+  try { answer = await getJSON(`/${what}`); } catch (error) {
+    failures.set(what, error.message);
+    hasFailed(what);
+    return setText(place, error.message);
+  }
+  if (element(place).textContent === failures.get(what)) setText(place, "");
+  use(answer);
 }
 
-async function loadChoices() {
-  try { controls.setChoices(await getJSON("/settings")); } catch (error) { setText("feed-state", error.message); }
-}
-
-async function loadPresets() {
-  try { controls.setPresets((await getJSON("/presets")).presets); } catch (error) { setText("preset-refusal", error.message); }
-}
+const loadInputs = () => load("inputs", "pattern-refusal", ({ inputs }) => controls.setInputs(inputs));
+const loadPresets = () => load("presets", "preset-refusal", ({ presets }) => controls.setPresets(presets));
+const loadChoices = () => load("settings", "feed-state", (choices) => controls.setChoices(choices));
 
 let curvesWanted = null;
 let isLoadingCurves = false;
@@ -246,6 +263,7 @@ async function loadCurvesOf({ name, polarPattern }) {
   let [answer, text] = [null, ""];
   try { answer = await getJSON(`/curves/${name}`); } catch (error) { text = error.message; }
   if (curvesWanted) return;
+  if (!answer) hasFailed("curves");
   curves = answer && { ...answer, feed: name };
   setText("polar-state", text);
   showCurves();
@@ -306,5 +324,4 @@ addEventListener("resize", redraw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 
 takes.load();
-loadChoices();
 connect();
