@@ -51,6 +51,9 @@ public struct ArrayCalibration: Sendable {
     unevenness = sound.unevenness()
     try Self.check(sound, unevenness, device)
     let microphones = Self.microphones(sound, device, inverted)
+    if let other = microphones.first(where: { !Deviation.gainRange.contains($0.deviation.gain.value) }) {
+      throw .tooUnequal(other.name, other.deviation.gain.value)
+    }
     let seconds = Int((Double(signals[0].count) / Double(sampleRate)).rounded())
     (self.device, self.microphones) = (device, microphones)
     spread = Self.spread(sound)

@@ -42,6 +42,14 @@ extension ArrayCheckError {
         + "converter; then calibrate")
   }
 
+  /// - Parameter gain: in decibels.
+  static func tooUnequal(_ name: String, _ gain: Double) -> ArrayCheckError {
+    ArrayCheckError(
+      "\(name) is \(signed(gain)) dB against the median microphone, more than filters can undo "
+        + "(\(Int(Deviation.gainRange.upperBound)) dB): set the gains of the interface alike, or check its plug; then "
+        + "calibrate")
+  }
+
   static func uneven(_ unevenness: Double) -> ArrayCheckError {
     ArrayCheckError(
       "the sound came from too few directions to calibrate with (unevenness \((unevenness * 100).rounded() / 100), limit "

@@ -113,6 +113,15 @@ struct CalibrationTests {
     #expect(error?.description.contains("is 146 µs late") == true, "\(error?.description ?? "none")")
   }
 
+  @Test("a gain that no calibration file may have is refused, with the microphone and what to do")
+  func tooUnequal() throws {
+    let (device, _, signals) = try deviating("uma8")
+    let loud = signals.enumerated().map { m, signal in m == 3 ? signal.map { 30 * $0 } : signal }
+    let error = #expect(throws: ArrayCheckError.self) { try calibration(of: device, loud) }
+    let words = error?.description ?? "none"
+    #expect(words.hasPrefix("rim-3 is +2") && words.contains("(24 dB): set the gains"), "\(words)")
+  }
+
   @Test("a calibrated array is well where the bare one is not")
   func calibrated() throws {
     let device = try ArrayScenes.device("uma8")
