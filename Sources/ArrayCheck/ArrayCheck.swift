@@ -72,7 +72,8 @@ public enum ArrayCheck {
       device: device, microphones: microphones, channels: recording.productChannels, findings: findings,
       notJudged: notes + (seconds < Thresholds.shortRecording ? [Wording.short(seconds: seconds)] : []),
       order: wiring?.orderEvidence(),
-      isJudged: device.microphones.count < 2 ? !health.isQuiet : wiring?.order != nil)
+      isJudged: device.microphones.count < 2
+        ? !health.isQuiet : wiring.map { $0.order != nil && !$0.polarity.isFarApart } ?? false)
   }
 
   /// Nil where the wiring cannot be judged.

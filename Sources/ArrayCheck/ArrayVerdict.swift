@@ -14,7 +14,8 @@ public struct ArrayVerdict: Sendable {
   /// How the order of the channels was judged; nil if it could not be.
   public let order: OrderEvidence?
 
-  /// Whether there was enough sound to judge levels, polarity and order, as far as there is anything to compare.
+  /// Whether there was enough sound to judge levels, polarity and order, as far as there is anything to compare, and the
+  /// microphones are close enough to judge polarity.
   public let isJudged: Bool
 
   /// Whether nothing was found, though it would have been.

@@ -60,7 +60,9 @@ extension WiringEvidence {
 
   /// What could not be judged, and why.
   func notes(_ wording: Wording) -> [String] {
-    let polarityNote = polarity.isKnown || !polarity.inverted.isEmpty ? [] : [Wording.noPolarity]
+    let polarityNote =
+      polarity.isKnown || !polarity.inverted.isEmpty
+      ? [] : [polarity.isFarApart ? Wording.farApart : Wording.noPolarity]
     guard let order else { return polarityNote + [Wording.fewSounds(inputs.events.count)] }
     let identity = Array(subset.indices)
     let images = Set(inputs.isometries)

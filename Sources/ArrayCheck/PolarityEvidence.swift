@@ -5,12 +5,16 @@ struct PolarityEvidence {
   let isTie: Bool
   /// Whether polarity could be judged.
   let isKnown: Bool
+  /// Whether it could not because of the microphones' distances, whatever the sound.
+  let isFarApart: Bool
 
   /// Phases up to 4 kHz have the last word, where there are enough microphones.
   /// - Parameter powers: with what the vote is certain of undone; nil for the vote alone.
   init(_ vote: PolarityVote, _ powers: SteeredPowers? = nil) {
     guard let powers, powers.order.count > 2 else {
-      self.init(vote.isClear ? vote.inverted : [], isTie: vote.isTie, isKnown: vote.isClear)
+      self.init(
+        vote.isClear ? vote.inverted : [], isTie: vote.isTie, isKnown: vote.isClear,
+        isFarApart: !vote.isClear && vote.isFarApart)
       return
     }
     let channels = powers.order.indices
@@ -29,7 +33,8 @@ struct PolarityEvidence {
     }
   }
 
-  private init(_ inverted: [Int], isTie: Bool, isKnown: Bool) {
+  private init(_ inverted: [Int], isTie: Bool, isKnown: Bool, isFarApart: Bool = false) {
+    self.isFarApart = isFarApart
     (self.inverted, self.isTie, self.isKnown) = (inverted, isTie && !inverted.isEmpty, isKnown)
   }
 }

@@ -10,34 +10,33 @@ struct PolarityVote {
   let isTie: Bool
   /// Whether all pairs agree with the two camps.
   let isClear: Bool
+  /// Whether a microphone is so far from all others, or faces so another way, that it is in phase with none of them at any
+  /// frequency of the band.
+  let isFarApart: Bool
 
   /// The inverted microphones, if they are certain.
   var certain: [Int]? { isClear && !isTie ? inverted : nil }
 
   /// - Parameter order: the microphone of `manifold` that each channel carries.
   init(_ spectra: ShortTimeSpectra, manifold: any ArrayManifold, order: [Int]) {
-    let agreement = Self.agreement(spectra, manifold: manifold, order: order)
+    let bins = Array(spectra.bins(in: Thresholds.polarityBand))
+    let diffuse = DiffuseCoherence(manifold, frequencies: bins.map { Double($0) * spectra.binWidth })
+    // Those at which the pair is nearly in phase in diffuse sound.
+    func near(_ i: Int, _ j: Int) -> [Int] {
+      bins.indices.filter { diffuse.value($0, order[i], order[j]).real > Thresholds.polarityCoherence }
+    }
+    isFarApart = order.indices.contains { i in order.indices.allSatisfy { $0 == i || near(i, $0).isEmpty } }
+    // Means of the coherences' real parts.
+    let agreement = symmetric(order.count) { i, j in
+      let values = near(i, j).compactMap { spectra.realCoherence(i, j, bin: bins[$0]) }
+      return values.isEmpty ? 0 : values.reduce(0, +) / Double(values.count)
+    }
     let signs = Self.camps(agreement)
     let negative = signs.indices.filter { signs[$0] < 0 }
     let positive = signs.indices.filter { signs[$0] > 0 }
     inverted = negative.count <= positive.count ? negative : positive
     isTie = negative.count == positive.count
     isClear = Self.isClear(agreement, signs)
-  }
-
-  /// Mean of the coherences' real parts, at frequencies at which the pair is nearly in phase in diffuse sound.
-  private static func agreement(_ spectra: ShortTimeSpectra, manifold: any ArrayManifold, order: [Int])
-    -> [[Double]]
-  {
-    let bins = Array(spectra.bins(in: Thresholds.polarityBand))
-    let diffuse = DiffuseCoherence(manifold, frequencies: bins.map { Double($0) * spectra.binWidth })
-    return symmetric(order.count) { i, j in
-      let near = bins.indices.filter {
-        diffuse.value($0, order[i], order[j]).real > Thresholds.polarityCoherence
-      }
-      let values = near.compactMap { spectra.realCoherence(i, j, bin: bins[$0]) }
-      return values.isEmpty ? 0 : values.reduce(0, +) / Double(values.count)
-    }
   }
 
   /// A sign for each microphone, so that most pairs agree: those of the leading eigenvector, by power iteration.

@@ -14,6 +14,10 @@ extension Wording {
   static let noPolarity =
     "Polarity was not judged: there was too little sound below 500 Hz; speak, or play music"
 
+  static let farApart =
+    "Polarity was not judged: the microphones are too far apart, or face too different ways, to be in phase at low "
+    + "frequencies; clap half way between them, and see whether their waves begin alike"
+
   static func fewSounds(_ count: Int) -> String {
     "Order, delays and levels were not judged: only \(count) sounds began in this recording; let somebody "
       + "speak for 10 s"

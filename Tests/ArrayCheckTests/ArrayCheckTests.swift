@@ -165,6 +165,31 @@ struct ArrayCheckTests {
     }
   }
 
+  @Test(
+    "a pair whose polarity its spacing hides is not called well, and the note blames no sound",
+    arguments: [0.1, 1])
+  func spacing(metres: Double) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(
+      """
+      title: Spaced
+      body: free
+      microphones:
+        a: [\(-500 * metres), 0, 0]
+        b: [\(500 * metres), 0, 0]
+      dataSources:
+        Front: {forward: +z, microphones: [a, b], polarPatterns: [omnidirectional]}
+      """, to: "spaced.yaml")
+    let device = try ArrayScenes.library.device(path: folder.path + "/spaced.yaml")
+    let verdict = try verdict(
+      device,
+      ArrayScenes.recording(of: device, kind: .severalTalkers, sides: 6, room: false, snr: 30, seed: 4))
+    #expect(verdict.findings.isEmpty, "\(verdict.findings.map(\.sentence))")
+    let notes = verdict.notJudged.filter { $0.hasPrefix("Polarity") }
+    #expect(verdict.isWell == (metres < 1) && notes.count == (metres < 1 ? 0 : 1), "\(verdict.notJudged)")
+    #expect(notes.allSatisfy { $0.contains("too far apart") && !$0.contains("500 Hz") })
+  }
+
   @Test("clipping, an offset and hum are found at their microphone")
   func defects() throws {
     let sample = try #require(Self.samples.first { $0.device.name == "uma8" })
