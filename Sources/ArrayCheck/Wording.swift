@@ -144,7 +144,7 @@ struct Wording {
         : "\(those) are swapped",
       remedy: isOneOf
         ? "tap one of them and watch the meters, then exchange that pair's connections"
-        : "exchange their connections, or their channels in the device file")
+        : "exchange their connections, or, for live input, their channels in the device file")
   }
 
   /// - Parameter moved: a channel, and the microphone that it carries.
@@ -153,7 +153,9 @@ struct Wording {
       .permuted, moved.map(\.0), verdicts: moved.map { "carries \(names[$0.1])" },
       sentence:
         "the channels are in another order: \(moved.map { "\(names[$0.0]) carries \(names[$0.1])" }.listed())",
-      remedy: "connect each microphone to its own port, or write its \"channel\" in the device file")
+      remedy:
+        "connect each microphone to its own port, or, for live input, write its \"channel\" in the device file"
+    )
   }
 
   /// - Parameter candidates: the late microphone, or those of which it is one, with delays in seconds; negative if
