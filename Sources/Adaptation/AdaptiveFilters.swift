@@ -92,8 +92,6 @@ public final class AdaptiveFilters: @unchecked Sendable {
   /// Of the listener whom talkers are near the horizon for.
   private var up = SIMD3<Double>()
   private var hasHeight = true
-  /// Across which the tracker looks.
-  private var plane: SIMD3<Double>?
   private var block: [AlignedMemory] = []
   /// Updates in which nothing was asked for.
   private var updatesAtRest = 0
@@ -105,8 +103,6 @@ public final class AdaptiveFilters: @unchecked Sendable {
   /// Thread: worker.
   public private(set) var seconds = (analysis: 0.0, writing: 0.0)
 
-  /// Cosine of the angle up to which a plane is the same.
-  private static let sameUp = cos(10 * Double.pi / 180)
   /// Time constant in seconds with which the strength changes.
   private static let fade = 0.05
 
@@ -329,12 +325,7 @@ public final class AdaptiveFilters: @unchecked Sendable {
       finder?.prefer(horizonOf: first.up)
       up = first.up
     }
-    let across = hasHeight ? nil : up
-    // Not at every degree of a rolling device: it takes a moment.
-    if across.map({ plane.map($0.dot) ?? 0 < Self.sameUp }) ?? (plane != nil) {
-      plane = across
-      tracker?.look(across: across)
-    }
+    tracker?.look(across: hasHeight ? nil : up)
     for (number, target) in new {
       // What is known of the sound remains; the corrections of other filters are worth nothing.
       if let known = corrected?.feeds[number], target.isAlike(known) {
@@ -362,7 +353,6 @@ public final class AdaptiveFilters: @unchecked Sendable {
       self.finder = finder
       up = first?.up ?? up
       tracker = finder.map(makeTracker)
-      plane = hasHeight ? nil : up
       if let finder { listing.prepare(finder) }
       told.withLock { $0 = nil }
     }

@@ -37,6 +37,8 @@ package final class TalkerTracker {
   private static let runIn = 0.25
   /// Angles in degrees between quick and slow positions from which a talker counts as moving, in part and for sure.
   private static let moving = 3.0...8.0
+  /// Cosine of the angle up to which a plane is the same.
+  private static let samePlane = cosine(10)
   /// Cosine of the angle by which a talker has moved when that is told.
   private static let step = cosine(5)
 
@@ -66,6 +68,7 @@ package final class TalkerTracker {
   /// Of each of the search's directions, where it is taken to be, the search's direction nearest to that, and what it counts
   /// for.
   private var places: [(direction: SIMD3<Double>, nearest: Int, weight: Double)] = []
+  private var plane: SIMD3<Double>?
   private let seconds: Double
   private let rate: Double
   private var clock = 0
@@ -93,6 +96,10 @@ package final class TalkerTracker {
 
   /// Takes directions to lie in another plane from now on, as `init` says. Everybody keeps the number.
   package func look(across plane: SIMD3<Double>?) {
+    // Not at every degree of a rolling device: it takes a moment.
+    if let plane, let present = self.plane, plane.dot(present) > Self.samePlane { return }
+    if plane == nil, self.plane == nil, !places.isEmpty { return }
+    self.plane = plane
     let directions = array.directions
     places = directions.enumerated().map { n, direction in
       guard let plane, let flat = (direction - direction.dot(plane) * plane).unit else {

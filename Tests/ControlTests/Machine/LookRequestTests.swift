@@ -89,27 +89,19 @@ import Testing
     #expect(rig.world.client?.audibleFeeds.map(\.key) == ["feed0"])
   }
 
-  @Test("R42: a server that dies before a look's filters are there leaves what was heard before the request")
-  func serverDies() {
-    let rig = Rig.live()
-    let before = rig.processor.inForce
-    let request = look(rig, "60")
-    rig.run(periods: 10)
-    #expect(rig.processor.inForce != before)
-    rig.killServer()
-    rig.restartServer()
-    #expect(request.status == .noServer && rig.processor.inForce == before)
-  }
-
-  @Test("what was changed since a look was asked for stays when the server dies before its filters are there")
-  func serverDiesAfterChange() {
+  @Test(
+    "R42: a server that dies before a look's filters are there leaves what was heard before the request, and what was changed since",
+    arguments: [nil, 2])
+  func serverDies(gain: Int?) {
     let rig = Rig.live()
     var before = rig.processor.inForce
     let request = look(rig, "60")
     rig.run(periods: 10)
-    _ = rig.set([:], gain: 2)
-    rig.run(periods: 10)
-    before.main.gain = Decibels(Rig.decibels(2))
+    if let gain {
+      _ = rig.set([:], gain: gain)
+      rig.run(periods: 10)
+      before.main.gain = Decibels(Rig.decibels(gain))
+    }
     #expect(rig.processor.inForce != before)
     rig.killServer()
     rig.restartServer()
