@@ -20,8 +20,8 @@ final class MicrophoneSpectra {
   private let im: AlignedMemory
   /// The DC offset of each microphone. Unequal offsets are incoherent, as wind is.
   private var dcOffsets: [Float]
-  /// Whether nothing was heard since the start or the last reset.
-  private var followsSilence = true
+  /// The newest frames that came since the start or the last reset, at most `length`. Those before are zeros.
+  private var received = 0
   /// Time constant of the DC offsets, in seconds.
   private static let dcTimeConstant = 0.05
   /// Frames since the last transform.
@@ -53,7 +53,7 @@ final class MicrophoneSpectra {
   func reset(at clock: Int? = nil) {
     self.clock = clock ?? self.clock - filled
     filled = 0
-    followsSilence = true
+    received = 0
     frames.floats.update(repeating: 0, count: microphones * grid.length)
   }
 
@@ -93,12 +93,10 @@ final class MicrophoneSpectra {
       let start = frames.floats + m * length
       var sum: Float = 0
       for n in old..<length { sum += start[n] }
-      let (mean, keep) = (sum / Float(grid.hop), followsSilence ? 0 : grid.forgetting(Self.dcTimeConstant))
+      let (mean, keep) = (sum / Float(grid.hop), received == 0 ? 0 : grid.forgetting(Self.dcTimeConstant))
       dcOffsets[m] = keep * dcOffsets[m] + (1 - keep) * mean
-      // Earlier frames hold the offset alone, so that its onset is not analysed as sound.
-      if followsSilence { start.update(repeating: mean, count: old) }
     }
-    followsSilence = false
+    received = min(length, received + grid.hop)
   }
 
   /// Two microphones at a time, as real and imaginary parts.
@@ -109,7 +107,10 @@ final class MicrophoneSpectra {
       let second = hasSecond ? pair + 1 : pair
       let (a, b) = (frames.floats + pair * length, frames.floats + second * length)
       let (offsetA, offsetB) = (dcOffsets[pair], dcOffsets[second])
-      for n in 0..<length {
+      let first = length - received
+      re.floats.update(repeating: 0, count: first)
+      im.floats.update(repeating: 0, count: first)
+      for n in first..<length {
         re.floats[n] = window.floats[n] * (a[n] - offsetA)
         im.floats[n] = hasSecond ? window.floats[n] * (b[n] - offsetB) : 0
       }

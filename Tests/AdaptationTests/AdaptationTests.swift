@@ -105,21 +105,27 @@ import Testing
   }
 
   @Test(
-    "each of two sources at once is heard with less than half of the linear filters' errors of phase, and less of level"
+    "each of two sources at once is heard with less than half of the linear filters' errors of phase, and on average of 0.8 of those of level"
   )
   func twoDirections() throws {
-    var noise = SeededNoise(seed: 11)
     let waves = PlaneWaveSound(sampleRate: 48_000, positions: Self.positions)
     let directions = [Self.direction(-60), Self.direction(50)]
-    let parts = directions.map { waves.samples([$0], sines: 300, seconds: 0.6, noise: &noise) }
-    let sound = zip(parts[0], parts[1]).map { zip($0, $1).map(+) }
-    let adapted = Self.coefficients(Self.analyse(sound, Self.ears))
     let linear = Array(Self.base.filters.joined().joined())
-    for direction in directions {
-      let (before, after) = (try Self.errors(linear, direction), try Self.errors(adapted, direction))
-      #expect(after.decibels < 0.9 * before.decibels, "\(before) \(after)")
-      #expect(after.phase < before.phase / 2, "\(before) \(after)")
+    // Which frequencies of one lie beside those of the other is chance.
+    var (before, after) = (0.0, 0.0)
+    for seed in 11..<15 as Range<UInt64> {
+      var noise = SeededNoise(seed: seed)
+      let parts = directions.map { waves.samples([$0], sines: 300, seconds: 0.6, noise: &noise) }
+      let sound = zip(parts[0], parts[1]).map { zip($0, $1).map(+) }
+      let adapted = Self.coefficients(Self.analyse(sound, Self.ears))
+      for direction in directions {
+        let errors = (try Self.errors(linear, direction), try Self.errors(adapted, direction))
+        #expect(errors.1.phase < errors.0.phase / 2, "\(errors)")
+        before += errors.0.decibels
+        after += errors.1.decibels
+      }
     }
+    #expect(after < 0.8 * before)
   }
 
   @Test(
