@@ -35,11 +35,11 @@ struct PatternMatching {
   /// The microphones as their data source lists them: of those that are alike, the first counts.
   let order: [Int]
   /// Time by which a wave from each direction reaches the microphones' centroid before the origin, in seconds.
-  fileprivate let leads: [Double]
+  let leads: [Double]
   /// Magnitude of the pattern in each direction, times the square root of what the direction counts, which `matches` have,
   /// too; and the mean of its square.
-  fileprivate let magnitudes: [Double]
-  fileprivate let meanEnergy: Double
+  let magnitudes: [Double]
+  let meanEnergy: Double
   /// Means over the directions of what they count, times 1, cos θ and cos² θ.
   private let moments: SIMD3<Double>
 
@@ -295,7 +295,7 @@ struct PatternMatching {
 
   /// Components along the eigenvectors, the regulariser, and whether the white-noise gain required a larger one than
   /// the smallest.
-  fileprivate typealias Solution = (components: [Complex], regulariser: Double, isLimitedByNoise: Bool)
+  typealias Solution = (components: [Complex], regulariser: Double, isLimitedByNoise: Bool)
 
   /// Least squares with the smallest regulariser that keeps the white-noise gain above its floor. If none does, it uses
   /// the smallest regulariser. The weights are zero if the array cannot produce the target at all.
@@ -303,7 +303,7 @@ struct PatternMatching {
   ///   - correlation: of the target with the microphones, along the eigenvectors.
   ///   - energy: the target's mean square.
   ///   - least: the smallest regulariser relative to the largest eigenvalue.
-  fileprivate func solve(_ bin: Int, _ correlation: [Complex], energy: Double, least: Double) -> Solution {
+  func solve(_ bin: Int, _ correlation: [Complex], energy: Double, least: Double) -> Solution {
     let (match, own) = (matches[bin], axis[bin])
     let eigenvalues = match.covarianceEigen.values
     let largest = eigenvalues.last!
@@ -353,159 +353,4 @@ struct PatternMatching {
   }
 
   private func squaredNorm(_ vector: [Complex]) -> Double { vector.reduce(0) { $0 + $1.squaredMagnitude } }
-}
-
-/// Magnitude least squares of several patterns, or of several starts of one: alternates between solving and adopting the
-/// phases of the result. Products with the responses of a bin serve all rows.
-private struct MagnitudeRows {
-  /// Rows whose phases fit into the processor's cache.
-  static let most = 24
-
-  private let matchings: [PatternMatching]
-  private let directions: Int
-  private let microphones: Int
-  /// Directional responses: `[row][direction]`.
-  private var responses: [Complex]
-  /// `[row][microphone]`, and one more, which `BinMatching.patterns` needs.
-  private var weights: [Complex]
-  private var correlations: [Complex]
-
-  /// - Parameter matchings: the pattern of each row.
-  init(_ matchings: [PatternMatching]) {
-    self.matchings = matchings
-    (directions, microphones) = (matchings[0].magnitudes.count, matchings[0].matches[0].microphones)
-    responses = [Complex](repeating: .zero, count: matchings.count * directions)
-    weights = [Complex](repeating: .zero, count: matchings.count * microphones + 1)
-    correlations = [Complex](repeating: .zero, count: matchings.count * microphones)
-  }
-
-  /// The weights of one row, `[microphone]`.
-  func weights(_ row: Int) -> [Complex] { Array(weights[row * microphones..<(row + 1) * microphones]) }
-
-  mutating func setWeights(_ row: Int, _ new: [Complex]) {
-    weights.replaceSubrange(row * microphones..<(row + 1) * microphones, with: new)
-  }
-
-  /// Takes the phases of a microphone as initial ones.
-  mutating func begin(_ row: Int, _ bin: Int, from microphone: Int) {
-    let own = matchings[0].matches[bin].responses + microphone * directions
-    for d in 0..<directions { responses[row * directions + d] = own[d] }
-  }
-
-  /// Takes the phases of what `weights` reach as initial ones.
-  mutating func begin(_ row: Int, _ bin: Int, from weights: [Complex]) {
-    responses.replaceSubrange(
-      row * directions..<(row + 1) * directions, with: matchings[0].pattern(of: weights, bin))
-  }
-
-  /// Takes the phases of what all rows' weights reach in a bin as initial ones.
-  mutating func respond(_ bin: Int) {
-    matchings[0].matches[bin].patterns(of: weights, rows: matchings.count, into: &responses)
-  }
-
-  /// Matches all rows, which end with the responses of the match.
-  /// - Returns: the regulariser of each row.
-  mutating func match(_ bin: Int, passes: Int, step: DesignStep) throws(DesignError) -> [Double] {
-    let match = matchings[0].matches[bin]
-    let eigen = match.covarianceEigen
-    var regularisers = [Double](repeating: 0, count: matchings.count)
-    for _ in 0..<passes {
-      try step.check()
-      for row in matchings.indices { adopt(row, bin) }
-      match.correlations(with: responses, rows: matchings.count, into: &correlations)
-      for (row, matching) in matchings.enumerated() {
-        let projected = correlations.withUnsafeBufferPointer {
-          eigen.project($0.baseAddress! + row * microphones)
-        }
-        let solution = matching.solve(
-          bin, projected, energy: matching.meanEnergy, least: matching.parameters.minimumMagnitudeRegulariser)
-        regularisers[row] = solution.regulariser
-        setWeights(row, eigen.combine(solution.components))
-      }
-      respond(bin)
-    }
-    return regularisers
-  }
-
-  /// Replaces the magnitudes of a response by those of the pattern. What is zero gets the phase 0 at the centroid.
-  private mutating func adopt(_ row: Int, _ bin: Int) {
-    var hasZeros = false
-    responses.withUnsafeMutableBytes { bytes in
-      matchings[row].magnitudes.withUnsafeBufferPointer { magnitudes in
-        let values = bytes.bindMemory(to: Double.self).baseAddress! + 2 * row * directions
-        // Two at a time; the last one of an odd number twice.
-        for d in stride(from: 0, to: directions, by: 2) {
-          let next = min(d + 1, directions - 1)
-          let real = SIMD2(values[2 * d], values[2 * next])
-          let imaginary = SIMD2(values[2 * d + 1], values[2 * next + 1])
-          let square = real * real + imaginary * imaginary
-          if square[0] == 0 || square[1] == 0 { hasZeros = true }
-          let scale =
-            SIMD2(magnitudes[d], magnitudes[next])
-            / square.replacing(with: 1, where: square .== 0).squareRoot()
-          let (x, y) = (scale * real, scale * imaginary)
-          (values[2 * d], values[2 * d + 1]) = (x.x, y.x)
-          (values[2 * next], values[2 * next + 1]) = (x.y, y.y)
-        }
-      }
-    }
-    guard hasZeros else { return }
-    let matching = matchings[row]
-    let omega = 2 * .pi * matching.grid.frequency(bin)
-    for d in 0..<directions where responses[row * directions + d] == .zero {
-      responses[row * directions + d] =
-        matching.magnitudes[d] * Complex(phase: omega * matching.leads[d])
-    }
-  }
-
-  /// Mean of (|response| − |target|)² over the directions.
-  func patternError(_ row: Int) -> Double {
-    let magnitudes = matchings[row].magnitudes
-    var sum = 0.0
-    for d in 0..<directions {
-      let error = responses[row * directions + d].magnitude - magnitudes[d]
-      sum += error * error
-    }
-    return sum / Double(directions)
-  }
-}
-
-/// What the patterns of one axis share in one bin.
-struct PatternAxis: Sendable {
-  /// Microphone responses on the axis: `[microphone]`.
-  let responses: [Complex]
-  /// The same along the covariance's eigenvectors, so that Σ component × component of weights is the response.
-  let components: [Complex]
-  /// Correlations of the microphones with an omnidirectional pattern and a figure of eight, along the eigenvectors. Those
-  /// of all patterns are sums of them.
-  private let omnidirectional: [Complex]
-  private let figureEight: [Complex]
-
-  /// - Parameters:
-  ///   - responses: on the axis, `[microphone]`.
-  ///   - targets: of both patterns, `[pattern][direction]`; nil where only magnitudes are matched.
-  init(_ match: BinMatching, responses: [Complex], targets: [Complex]?) {
-    self.responses = responses
-    let eigen = match.covarianceEigen
-    components = (0..<eigen.order).map { j in
-      (0..<eigen.order).reduce(Complex.zero) { $0 + eigen.vectors[j * eigen.order + $1] * responses[$1] }
-    }
-    let correlations = targets.map { match.correlation(with: $0, outputs: 2) } ?? [[], []]
-    (omnidirectional, figureEight) = (correlations[0], correlations[1])
-  }
-
-  /// The correlation of the pattern α + (1 − α) cos θ with the microphones, along the eigenvectors.
-  func correlation(_ alpha: Double) -> [Complex] {
-    omnidirectional.indices.map { alpha * omnidirectional[$0] + (1 - alpha) * figureEight[$0] }
-  }
-
-  /// Directivity factor, a power ratio, of weights along the eigenvectors.
-  func directivity(of weights: [Complex], _ match: BinMatching) -> Double {
-    var (onAxis, diffuse) = (Complex.zero, 0.0)
-    for (j, eigenvalue) in match.covarianceEigen.values.enumerated() {
-      onAxis += weights[j] * components[j]
-      diffuse += eigenvalue * weights[j].squaredMagnitude
-    }
-    return onAxis.squaredMagnitude / max(diffuse, 1e-30)
-  }
 }
