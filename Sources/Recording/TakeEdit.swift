@@ -90,6 +90,12 @@ extension TakeFolder {
     guard Self.isFileName(name), let folder = OpenFolder(path: path) else {
       throw TakeError("there is no take \(name) in \(path); to list the takes, run: pinna takes list")
     }
+    // Of two edits at once, the second one is of what the first one wrote. Where nothing can be locked, nobody waits.
+    guard FileLock.acquire(folder.descriptor, timeout: .seconds(5)) != .held else {
+      throw TakeError("another program edits a take in \(path); try again in a moment")
+    }
+    // The folder holds its lock until it is closed.
+    defer { withExtendedLifetime(folder) {} }
     guard let found = try Sidecar.ofFile(at: "\(path)/\(name)") else {
       let names = folder.names
       let isUnfinished = names.contains { $0.hasSuffix(".json.part") && name.hasPrefix(Self.stem(of: $0)) }

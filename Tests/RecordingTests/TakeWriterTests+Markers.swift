@@ -131,6 +131,21 @@ extension TakeWriterTests {
     #expect(throws: TakeError.self) { try takes.edit("nosuch.wav", [.title("x")]) }
   }
 
+  @Test("of two edits at once, both stay")
+  mutating func editsAtOnce() throws {
+    let writer = try writer { _ in }
+    try begin(writer, periods: 61)
+    let result = try end(writer)
+    let name = URL(filePath: result.path).lastPathComponent
+    let takes = TakeFolder(path: TakeFolder.resolve(folder.path))
+    for n in 0..<20 {
+      let edits: [TakeEdit] = [.title("t\(n)"), .marker(seconds: 0.01, label: "m\(n)")]
+      DispatchQueue.concurrentPerform(iterations: 2) { _ = try? takes.edit(name, [edits[$0]]) }
+      let written = try sidecar(result)
+      #expect(written.title == "t\(n)" && written.markers?.map(\.label) == ["m\(n)"], "\(n)")
+    }
+  }
+
   @Test("each file of a split take has the cues that are within it, counted from its first frame")
   mutating func markersOfSegments() throws {
     let writer = try writer { $0.splitMinutes = 1 }
