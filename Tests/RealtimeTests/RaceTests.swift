@@ -6,8 +6,7 @@ import Testing
 
 @Suite("Races between threads", .serialized) struct RaceTests {
   /// The Makefile sets PINNA_RACES to a smaller number for sanitizers.
-  static let attempts =
-    ProcessInfo.processInfo.environment["PINNA_RACES"].flatMap(Int.init) ?? 100_000
+  static let attempts = Int(Faults.number("PINNA_RACES", quick: 20_000, heavy: 100_000))
   /// Shorter than a test's time limit, which does not end a waiting test.
   static let patience = Duration.seconds(280)
 
