@@ -228,6 +228,18 @@ import Testing
     #expect(other.0 == 7 && other.1.contains("is there, and is not this take"), "\(other)")
   }
 
+  @Test("an output that was rendered before the preset's device file changed is not taken for complete")
+  func changedPreset() throws {
+    try writeTakes()
+    let command = "$PINNA render --takes b --into out --preset pair"
+    func outcome() throws -> Program.Outcome { try home.shell(command) }
+    #expect(try outcome().status == 0)
+    #expect(try Set(states(outcome()).values) == ["skipped"])
+    try home.home.folder.write(PinnaHome.pair + "# other\n", to: "config/pinna/devices/pair.yaml")
+    let other = try outcome()
+    #expect(other.status == 7 && other.output.contains("is there, and is not this take"), "\(other)")
+  }
+
   @Test("a batch that was started with nohup goes on when the terminal is closed", .long)
   func nohup() throws {
     try writeLongTakes(2)

@@ -40,7 +40,7 @@ struct RenderBatch {
   }
 
   /// Options that name files; a device may be named by itself.
-  static let optionsOfFiles = ["--device", "--hrtf", "--automation"]
+  private static let optionsOfFiles = ["--device", "--hrtf", "--automation"]
 
   /// Jobs may run in other folders.
   private static func withAbsolutePaths(_ arguments: Arguments) throws(Failure) -> Arguments {

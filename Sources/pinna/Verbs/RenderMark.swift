@@ -2,6 +2,7 @@ import AudioFiles
 import Glibc
 import Measurements
 import Messages
+import Presets
 import Recording
 import Threads
 
@@ -25,11 +26,8 @@ struct RenderMark {
       hash.add(Array(word.utf8) + [0])
     }
     hash.add(Self.beginning(of: path))
-    // What a file says that an option names is an option, too. A device's name is none of a file, whatever lies here.
-    for option in RenderBatch.optionsOfFiles {
-      guard let file = arguments[option], file.contains("/"), let digest = ContentHash.ofFile(file) else {
-        continue
-      }
+    for file in Self.files(arguments) {
+      guard let digest = ContentHash.ofFile(file) else { continue }
       hash.add(Array(digest.utf8))
     }
     start = "pinna render \(hash.digits): "
@@ -40,6 +38,18 @@ struct RenderMark {
   private static func beginning(of path: String) -> [UInt8] {
     let sound = try? AudioFileReader(path: path).read(frames: 8192)
     return (sound ?? []).flatMap { sample in withUnsafeBytes(of: sample.bitPattern.littleEndian, Array.init) }
+  }
+
+  /// What options name by files: what a file says is an option, too.
+  private static func files(_ arguments: Arguments) -> [String] {
+    let named = ["--hrtf", "--automation"].compactMap { arguments[$0] }
+    let library = PresetLibrary.standard
+    guard arguments.has("--preset") || arguments.has("--device"),
+      let (preset, device) = try? arguments.presetAndDevice(in: library)
+    else { return named }
+    let described = arguments.has("--preset") ? try? library.path(ofPreset: preset.name) : nil
+    let paths = [described, device.source.path, library.calibrationPath(of: device)].compactMap(\.self)
+    return named + paths + device.measuredFiles
   }
 
   /// The options that change the sound, sorted by their names.
