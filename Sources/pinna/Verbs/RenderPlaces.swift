@@ -1,5 +1,6 @@
 import Acoustics
 import Presets
+import Recording
 import Rendering
 import Settings
 
@@ -16,7 +17,8 @@ extension Verb {
     }
   }
 
-  /// Where those are whom a part may name, in the device frame. A number is that of the list of a take's talkers.
+  /// Where those are whom a part may name, in the device frame. A number is that of the list of a take's talkers; as it was
+  /// recorded, one that Pinna counted live.
   /// - Parameters:
   ///   - parts: of the feeds, other than those as they were recorded.
   ///   - setting: of the first.
@@ -44,6 +46,11 @@ extension Verb {
             + "pinna talkers \(arguments.operands[0])")
       }
       main.seats += numbered
+    } else {
+      main.seats += try Utterance.identities(take.sidecar.talkerList() ?? [], until: take.sidecar.frames).map
+      {
+        Seat(name: "\($0.talker)", look: $0.look)
+      }
     }
     return main.places
   }
