@@ -22,6 +22,9 @@ package final class FollowedFeed: @unchecked Sendable {
   private let slots: [Int?]
   /// Filters that are written at every update.
   private static let mostFilters = 128
+  /// Of the postfilter: the least gain; the part of the wind's power that counts, as beside strong wind too little is known of
+  /// the sound for more; and what its gain is times, so that what is clearly sound passes whole.
+  private static let (leastPass, counted, clear): (Float, Float, Float) = (0.25, 0.1, 1.15)
   /// Whether the one or two directions of the band that is being solved are part of its talkers.
   var (takesFirst, takesSecond) = (false, false)
   /// 0…1: the corrections for directions are multiplied by it.
@@ -31,7 +34,8 @@ package final class FollowedFeed: @unchecked Sendable {
   /// Linear gains of the talkers, and of the rest.
   var talkersGain: Double
   var roomGain: Double
-  /// By how many decibels the wind in this feed is softer than in its linear filters, relative to its sound.
+  /// By how many decibels the wind in this feed is softer than in its linear filters, both with the sound as loud before the
+  /// postfilter.
   private(set) var removed = 0.0
   /// Updates in which nothing was applied. A feed without corrections begins with its linear filters.
   var updatesAtRest: Int
@@ -158,16 +162,29 @@ package final class FollowedFeed: @unchecked Sendable {
       let gain = min(WindAnalysis.mostGain, (loud / soft).squareRoot())
       // Relative to what the sound has, so that soft and loud bins count alike.
       before += noisy / loud
-      after += quiet * gain * gain / loud
+      weights.with(bin: bin) { linear in
+        for m in 0..<size { scratch[m] = (1 - strength) * linear[m] + strength * gain * scratch[m] }
+      }
+      let post = postfilter(loudness(scratch, wind, bin * terms, n))
+      after += quiet * gain * gain * post * post / loud
       for m in 0..<size { scratch[m] = rows[m] }
       for output in 0..<outputs { analysis.clean(rows + output * microphones * 2, bin: bin) }
       weights.with(bin: bin) { linear in
         for m in 0..<size {
-          rows[m] = (1 - strength) * scratch[m] + strength * gain * rows[m] - room * linear[m]
+          rows[m] = post * ((1 - strength) * scratch[m] + strength * gain * rows[m]) - room * linear[m]
         }
       }
     }
     removed = Double(10 * log10(before / after))
+  }
+
+  /// The gain of a bin for the wind that the weights leave: of all outputs and parts alike, so that the image stays, and
+  /// parts add up.
+  /// - Source: the multichannel Wiener filter's postfilter; of less wind than there is, so that soft speech stays.
+  private func postfilter(_ power: (kept: Float, wind: Float)) -> Float {
+    let wiener = power.kept / (power.kept + Self.counted * power.wind / WindAnalysis.weight)
+    let pass = min(1, max(Self.leastPass, Self.clear * wiener))
+    return 1 - Float(windStrength) * (1 - pass)
   }
 
   /// Of filters `[output][microphone]`: the power of what shall stay, and that of the wind.

@@ -17,7 +17,7 @@ final class WindAnalysis {
   private static let (shortTime, steadiness, calming) = (0.045, 0.1, 0.3)
   private static let rounds = 3
   /// What wind counts for, so that filters rather differ from those that were designed than be windy.
-  private static let weight: Float = 4
+  static let weight: Float = 4
   /// Coherence relative to that of diffuse sound, squared, from which on it is wind in part, and for sure.
   private static let (calm, windy): (Float, Float) = (0.8, 0.5)
   /// Of that: the highest frequency in hertz; and the least power of wind there, relative to full scale: below is the microphones'

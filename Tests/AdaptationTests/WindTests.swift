@@ -158,6 +158,22 @@ import Testing
     #expect(gain > 12 && voice > -3 && voice < 1, "\(gain) dB, voice \(voice) dB")
   }
 
+  @Test("wind 10 dB above a voice in stereo: what the weights leave of it is lowered, most without the voice")
+  func postfilter() throws {
+    let wind = Self.wind(calm: 0).map { $0.map { $0 * 3.16 } }
+    let (linear, cleaned) = (
+      try Self.energies(wind, .stereo, strength: 0), try Self.energies(wind, .stereo, strength: 1)
+    )
+    let gain = 10 * log10(cleaned.voice / cleaned.wind * linear.wind / linear.voice)
+    let voice = 10 * log10(cleaned.voice / linear.voice)
+    func alone(_ strength: Double) throws -> Double {
+      try Self.render(wind, .stereo, wind: strength).reduce(0) { $0 + Self.band($1) }
+    }
+    let softer = 10 * log10(try alone(0) / alone(1))
+    // The weights alone: 12.5, −1.9 and 15.5 dB.
+    #expect(gain > 13.5 && voice > -2.5 && softer > 17, "\(gain) dB, voice \(voice) dB, alone \(softer) dB")
+  }
+
   @Test("half the strength takes out some of the wind, and no more than all of it")
   func half() throws {
     let wind = Self.wind(calm: 0)
