@@ -76,6 +76,7 @@ final class JackAudioClient: AudioClient {
     readings.adaptation = used.adaptation?.text
     readings.adaptationLoad = used.adaptation?.load
     readings.wind = used.adaptation?.windText(names)
+    readings.hasWind = used.adaptation?.hasWind ?? false
     readings.talkers = used.adaptation?.talkers
     readings.talkersText = used.adaptation?.talkersText
     readings.mutedMicrophones = names.indices.filter(used.engine.isMuted).map { names[$0] }

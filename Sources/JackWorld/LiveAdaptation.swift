@@ -193,6 +193,9 @@ final class LiveAdaptation: Sendable {
       + String(format: "; %.0f dB taken out", removed + 0)
   }
 
+  /// Whether there is wind, as far as anybody listens for it.
+  var hasWind: Bool { adaptive.presentWind != nil }
+
   /// What following the sound takes, in percent of a core; nil if nothing follows it.
   var load: Double? {
     let follows = wanted.withLock { !$0.followed.isEmpty } && isRunning.load(ordering: .relaxed)

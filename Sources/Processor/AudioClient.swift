@@ -256,6 +256,8 @@ package struct Readings: Sendable {
   package var adaptationLoad: Double?
   /// The wind that there is and what is taken out; nil if nothing was asked for.
   package var wind: String?
+  /// Whether there is wind, as far as anybody listens for it.
+  package var hasWind = false
   /// Who has been heard in the last seconds, in the device frame; nil while nobody looks for talkers.
   package var talkers: [TrackedTalker]?
   /// Why nobody does although it was asked for; nil if somebody does, or it was not.

@@ -61,7 +61,8 @@ struct MicrophoneWatch {
   /// Restarts all clocks: for a while nothing was observed.
   mutating func forgetClocks() { for name in records.keys { records[name]?.forgetClocks() } }
 
-  mutating func observe(_ all: [Observation], now: ContinuousClock.Instant) {
+  /// - Parameter hasWind: whether wind is heard, of which a calm microphone among windy ones has less: none becomes faint.
+  mutating func observe(_ all: [Observation], hasWind: Bool, now: ContinuousClock.Instant) {
     let usable = all.filter { $0.rms > 0 && !$0.isMuted && missing[$0.name] == nil }.map(\.rms).sorted()
     let median = usable.count < Self.fewestForLevels - 1 ? 0 : usable[usable.count / 2]
     let areMostConnected = 2 * all.count(where: \.isConnected) >= all.count
@@ -75,19 +76,20 @@ struct MicrophoneWatch {
         } else if microphone.rms == 0 {
           doMostSound ? .fault(.silent) : .unknown
         } else {
-          level(of: microphone, median: median, usable: usable.count)
+          level(of: microphone, median: median, usable: usable.count, hasWind: hasWind)
         }
       follow(microphone.name, condition, now: now)
     }
   }
 
   /// The condition of a microphone that sounds.
-  private func level(of microphone: Observation, median: Float, usable: Int) -> Condition {
+  private func level(of microphone: Observation, median: Float, usable: Int, hasWind: Bool) -> Condition {
     let isFaint = missing[microphone.name] == .faint
     guard isFaint || usable >= Self.fewestForLevels else { return .working }
     guard median > Self.softestMedian else { return isFaint ? .unknown : .working }
     let limit = isFaint ? Self.recoveredLevel : Self.faintLevel
-    return microphone.rms < median * Float(limit.amplitude) ? .fault(.faint) : .working
+    guard microphone.rms < median * Float(limit.amplitude) else { return .working }
+    return hasWind ? .unknown : .fault(.faint)
   }
 
   private mutating func follow(_ name: String, _ condition: Condition, now: ContinuousClock.Instant) {

@@ -23,7 +23,7 @@ extension Processor {
         isConnected: !isKnown || graph.connections[name] != nil)
     }
     let before = fallback.watch.missing
-    fallback.watch.observe(observations, now: world.now)
+    fallback.watch.observe(observations, hasWind: readings.hasWind, now: world.now)
     for (name, fault) in fallback.watch.missing.sorted(by: { $0.key < $1.key }) where before[name] == nil {
       notifyAndRecord(.microphoneGone, "\(name) is missing: \(fault.sentence)")
     }

@@ -75,6 +75,23 @@ import Testing
     #expect(rig.warnings.contains("filters for all microphones are in force again"))
   }
 
+  @Test(
+    "a calm microphone among windy ones is not called faint; it is without wind, and one faint before stays missing"
+  )
+  func calmInWind() {
+    let rig = rig()
+    rig.world.client?.readings.hasWind = true
+    set(0.1, 0.005, rig)
+    pass(.seconds(8), rig)
+    #expect(missing(rig) == [])
+    rig.world.client?.readings.hasWind = false
+    pass(.milliseconds(5500), rig)
+    #expect(missing(rig) == ["two"])
+    rig.world.client?.readings.hasWind = true
+    pass(.seconds(4), rig)
+    #expect(missing(rig) == ["two"])
+  }
+
   @Test("silence of all microphones, or no connection at all, is the fault of none")
   func nobodysFault() {
     let rig = rig()
