@@ -1,6 +1,7 @@
 import Acoustics
 import Glibc
 import Realtime
+import Synchronization
 import Threads
 
 /// Filters that follow the sound, on feeds of one engine, and who speaks where: reads the engine's microphones, and delivers
@@ -81,6 +82,7 @@ public final class AdaptiveFilters: @unchecked Sendable {
   private let told = Locked<Talkers?>(nil)
   /// The newest wind, `[microphone]`, as powers; nil while nobody looks for it.
   private let heardWind = Locked<[Float]?>(nil)
+  private let isIncomplete = Atomic<Bool>(false)
   /// By feed.
   private let removedWind = Locked<[Int: Double]>([:])
   private var spectra: MicrophoneSpectra?
@@ -161,6 +163,13 @@ public final class AdaptiveFilters: @unchecked Sendable {
     }
   }
 
+  /// Finds no talkers while a microphone is missing: directions need all of them.
+  ///
+  /// Thread: any.
+  package func setIncomplete(_ isIncomplete: Bool) {
+    self.isIncomplete.store(isIncomplete, ordering: .relaxed)
+  }
+
   /// Lists who speaks where from a frame of the engine on, also a past one; nil for no more.
   ///
   /// Thread: any.
@@ -207,8 +216,8 @@ public final class AdaptiveFilters: @unchecked Sendable {
         }
         // The responses are those of all microphones.
         if let finder {
-          // Nobody is heard while a microphone is muted, and everybody is who they were.
-          let heard = hasMuted ? step.muted : step
+          // Nobody is heard while a microphone is muted or missing, and everybody is who they were.
+          let heard = hasMuted || isIncomplete.load(ordering: .relaxed) ? step.muted : step
           tracker?.take(heard, of: finder)
           listing.take(heard, of: finder) { makeTracker(finder) }
         }

@@ -300,8 +300,10 @@ final class JackAudioClient: AudioClient {
       .init(feed: played, device: used.device, whole: filters, places: places.withLock { $0 }), feed: number)
   }
 
-  func findTalkers(_ isWanted: Bool) {
-    inUse.withLock { $0 }?.adaptation?.find(isWanted || options.findsTalkers)
+  func findTalkers(_ isWanted: Bool, isIncomplete: Bool) {
+    let adaptation = inUse.withLock { $0 }?.adaptation
+    adaptation?.setIncomplete(isIncomplete)
+    adaptation?.find(isWanted || options.findsTalkers)
   }
 
   func listTalkers(from frame: Int?) {

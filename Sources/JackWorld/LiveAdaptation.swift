@@ -85,6 +85,9 @@ final class LiveAdaptation: Sendable {
     if wanted.withLock({ $0.finds }) != isWanted { want { $0.finds = isWanted } }
   }
 
+  /// Finds nobody while a microphone is missing.
+  func setIncomplete(_ isIncomplete: Bool) { adaptive.setIncomplete(isIncomplete) }
+
   /// Those whom parts may name are there from now on.
   func place(_ places: [String: Direction]) {
     guard wanted.withLock({ $0.plays.values.contains { $0.places != places } }) else { return }

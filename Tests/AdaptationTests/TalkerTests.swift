@@ -186,9 +186,10 @@ import Testing
   }
 
   /// Who an engine lists from its first frame on, if it is asked for that after some seconds.
-  private static func list(_ sound: [[Float]], clock: Int = 0, after seconds: Int, of total: Int) throws
-    -> [TalkerChange]
-  {
+  /// - Parameter incomplete: the seconds in which it knows that a microphone is missing.
+  private static func list(
+    _ sound: [[Float]], clock: Int = 0, after seconds: Int, of total: Int, incomplete: Range<Int>? = nil
+  ) throws -> [TalkerChange] {
     let engine = Engine(
       microphones: sound.count, taps: 64, sampleRate: Double(rate), instructionSet: .baseline, adapts: true)
     let filters = FilterSet(outputs: 2, microphones: sound.count, taps: 64)
@@ -202,6 +203,12 @@ import Testing
     run.afterPeriod = adaptive.work
     run.run(wholePeriodsTo: seconds * rate, period: 256)
     adaptive.listTalkers(from: 0)
+    if let incomplete {
+      run.run(wholePeriodsTo: incomplete.lowerBound * rate, period: 256)
+      adaptive.setIncomplete(true)
+      run.run(wholePeriodsTo: incomplete.upperBound * rate, period: 256)
+      adaptive.setIncomplete(false)
+    }
     run.run(wholePeriodsTo: total * rate, period: 256)
     return adaptive.takeTalkers()
   }
@@ -229,6 +236,17 @@ import Testing
       begun.contains { $0.frame < 2 * Self.rate } && begun.contains { $0.frame > 3 * Self.rate }, "\(changes)"
     )
     #expect(Set(changes.map(\.talker.identity)) == [1], "\(changes)")
+  }
+
+  @Test("nobody is listed while a microphone is missing; who was heard before keeps the number after it")
+  func listedWithoutMicrophone() throws {
+    var speech = Self.speech(30, seconds: 7, seed: 3)
+    for n in 2 * Self.rate..<5 * Self.rate { speech[1][n] = 0 }
+    let changes = try Self.list(speech, after: 1, of: 7, incomplete: 2..<5)
+    #expect(Set(changes.map(\.talker.identity)) == [1], "\(changes)")
+    let begun = changes.filter(\.talker.isActive).map(\.frame)
+    #expect(begun.contains { $0 < 2 * Self.rate } && begun.contains { $0 > 5 * Self.rate - 9600 }, "\(begun)")
+    #expect(!begun.contains { (2 * Self.rate + 9600..<5 * Self.rate - 9600).contains($0) }, "\(begun)")
   }
 
   @Test("what is found does not depend on where the blocks are cut")

@@ -243,7 +243,10 @@ final class FakeClient: AudioClient, @unchecked Sendable {
 
   /// Whether talkers were asked for last.
   private(set) var findsTalkers = false
-  func findTalkers(_ isWanted: Bool) { findsTalkers = isWanted }
+  private(set) var isIncomplete = false
+  func findTalkers(_ isWanted: Bool, isIncomplete: Bool) {
+    (findsTalkers, self.isIncomplete) = (isWanted, isIncomplete)
+  }
   private(set) var talkersFrom: Int?
   func listTalkers(from frame: Int?) { talkersFrom = frame }
   var changes: [TalkerChange] = []
