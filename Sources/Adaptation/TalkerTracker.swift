@@ -27,6 +27,10 @@ package final class TalkerTracker {
   private static let anchor = 0.003
   /// Cosines of the angles within which evidence is a talker's, begins one, and two talkers are the same.
   private static let (near, around, same) = (cosine(22), cosine(15), cosine(14))
+  /// By how many degrees somebody who sounded within `memory` counts as nearer to evidence than who is only remembered.
+  private static let preference = 10.0
+  /// Seconds for which somebody has sounded who is no double of another's place.
+  private static let own = 1.0
   /// Evidence in one moment that shows a talker to speak, as it is told at once and in a list, which may not say too much;
   /// and seconds without any after which it does not: pauses between words are shorter.
   private static let (moment, sureMoment, pause) = (2e-4, 1.5e-3, 0.6)
@@ -52,9 +56,13 @@ package final class TalkerTracker {
     var recent: Double
     /// Evidence so far.
     var sum = 0.0
+    /// Seconds for which it has sounded so far.
+    var heard = 0.0
     /// The clock when there was evidence last, and when the present sound began.
     var last: Int
     var start: Int
+    /// Whether somebody else sounds in its place, of whom all evidence there is.
+    var isHidden = false
     /// While it sounds: where it was told to be, and sums over what it sounds like.
     var told = SIMD3<Double>.zero
     var means = Means()
@@ -169,6 +177,7 @@ package final class TalkerTracker {
     guard clock > start else { return }
     self.clock = clock
     forget()
+    hide()
     for onset in onsets { hear(onset) }
     judgeActivity(level: level)
     for n in tracks.indices { move(&tracks[n]) }
@@ -199,13 +208,25 @@ package final class TalkerTracker {
     }
   }
 
+  /// Hides the silent whose places others are in, who have been heard elsewhere before.
+  private func hide() {
+    for n in tracks.indices {
+      let talker = tracks[n].talker
+      tracks[n].isHidden =
+        !talker.isActive
+        && tracks.contains {
+          $0.talker.isActive && $0.heard > Self.own && $0.talker.direction.dot(talker.direction) > Self.same
+        }
+    }
+  }
+
   /// Gives evidence to the talker that is near, or to nobody.
   private func hear(_ onset: DirectionFinder.Onset) {
     let (recent, activity) = (1 - exp(-seconds / Self.recent), 1 - exp(-seconds / Self.activity))
     let (direction, nearest, weight) = places[onset.direction]
     let evidence = weight * Double(onset.evidence)
     total += recent * evidence
-    if let n = talker(nearest: direction), tracks[n].talker.direction.dot(direction) > Self.near {
+    if let n = talker(near: direction) {
       tracks[n].quick += evidence * direction
       tracks[n].slow += evidence * direction
       tracks[n].activity += activity * evidence
@@ -222,10 +243,17 @@ package final class TalkerTracker {
     }
   }
 
-  private func talker(nearest direction: SIMD3<Double>) -> Int? {
-    tracks.indices.max {
-      tracks[$0].talker.direction.dot(direction) < tracks[$1].talker.direction.dot(direction)
+  /// The nearest; who is silent for long is so by `preference` less, so that who walks past its place keeps the number.
+  private func talker(near direction: SIMD3<Double>) -> Int? {
+    var (best, least): (Int?, Double) = (nil, .infinity)
+    for n in tracks.indices where !tracks[n].isHidden {
+      let cosine = tracks[n].talker.direction.dot(direction)
+      guard cosine > Self.near else { continue }
+      let angle = acos(min(1, cosine)) * 180 / .pi
+      let distance = angle + (tracks[n].talker.silence > Self.memory ? Self.preference : 0)
+      if distance < least { (best, least) = (n, distance) }
     }
+    return best
   }
 
   /// Moves a talker to its slow position, or, as far as the quick one differs, to where that leads.
@@ -276,6 +304,7 @@ package final class TalkerTracker {
   /// Somebody goes on to sound.
   private func tell(_ n: Int) {
     let talker = tracks[n].talker
+    tracks[n].heard += seconds
     tracks[n].means.count += 1
     tracks[n].means.direction += talker.direction
     tracks[n].means.power += pow(10, talker.level / 10)
@@ -298,12 +327,16 @@ package final class TalkerTracker {
     changes?.append(TalkerChange(frame: min(clock, tracks[n].last + Int(Self.decay * rate)), talker: talker))
   }
 
-  /// Of two talkers at one place, the older remains.
+  /// Of two talkers at one place, the older remains; the younger as well while it sounds or has just done so, was heard on
+  /// its own before, and the older is silent.
   private func removeDoubles() {
     var n = 1
     while n < tracks.count {
-      let direction = tracks[n].talker.direction
-      if tracks[..<n].contains(where: { $0.talker.direction.dot(direction) > Self.same }) {
+      let track = tracks[n]
+      let isOwn = track.talker.silence <= Self.memory && track.heard > Self.own
+      if tracks[..<n].contains(where: {
+        $0.talker.direction.dot(track.talker.direction) > Self.same && !(isOwn && !$0.talker.isActive)
+      }) {
         if tracks[n].talker.isActive { end(n) }
         tracks.remove(at: n)
       } else {

@@ -28,6 +28,8 @@ public struct Utterance: Hashable, Sendable {
 
   /// In seconds: pauses that are no end, sounds that are no speech, and the sum of sounds without which nobody is a talker.
   static let (pause, blip, least) = (0.5, 0.15, 1.0)
+  /// Who sound together for longer than so many seconds are two, wherever they are.
+  static let together = 1.0
   /// The angle in degrees between places that are one.
   static let samePlace = 18.0
   /// Whoever ceases within the last seconds of a take is taken to speak to its end: live, it is not known before it ends.
@@ -70,7 +72,7 @@ public struct Utterance: Hashable, Sendable {
       sounds(talkers, until: frames, edge: count(edge), late: count(lateness)), pause: count(pause)
     ).filter { $0.end - $0.begin >= count(blip) }
     // Who moved away, and was then taken for another in the same place.
-    let same = sameTalkers(places(sounds, least: 0))
+    let same = sameTalkers(places(sounds, least: 0)) { together(sounds, $0, $1) > count(Self.together) }
     for n in sounds.indices { sounds[n].identity = same[sounds[n].identity] ?? sounds[n].identity }
     sounds = joined(sounds, pause: count(pause))
     let places = places(sounds, least: least)
@@ -114,17 +116,32 @@ public struct Utterance: Hashable, Sendable {
     return order.filter { all[$0]!.frames >= least }.map { ($0, all[$0]!.sum.look) }
   }
 
-  /// Of each identity that is an earlier one's place, that one.
-  private static func sameTalkers(_ places: [(talker: Int, look: Look)]) -> [Int: Int] {
-    var (same, kept): ([Int: Int], [(talker: Int, look: Look)]) = ([:], [])
+  /// Of each identity that is in an earlier one's place, that one.
+  /// - Parameter areTwo: whether two identities cannot be one.
+  private static func sameTalkers(
+    _ places: [(talker: Int, look: Look)], _ areTwo: (Int, Int) -> Bool
+  ) -> [Int: Int] {
+    var (same, kept): ([Int: Int], [(talkers: [Int], look: Look)]) = ([:], [])
     for place in places {
-      if let first = kept.first(where: { $0.look.angle(to: place.look) < samePlace }) {
-        same[place.talker] = first.talker
+      let first = kept.firstIndex { other in
+        other.look.angle(to: place.look) < samePlace && !other.talkers.contains { areTwo($0, place.talker) }
+      }
+      if let first {
+        same[place.talker] = kept[first].talkers[0]
+        kept[first].talkers.append(place.talker)
       } else {
-        kept.append(place)
+        kept.append(([place.talker], place.look))
       }
     }
     return same
+  }
+
+  /// For how many frames two identities sound at once.
+  private static func together(_ sounds: [Sound], _ one: Int, _ other: Int) -> Int {
+    let others = sounds.filter { $0.identity == other }
+    return sounds.filter { $0.identity == one }.reduce(0) { sum, sound in
+      others.reduce(sum) { $0 + max(0, min(sound.end, $1.end) - max(sound.begin, $1.begin)) }
+    }
   }
 
   /// Sounds of each identity, in the order of their beginnings.

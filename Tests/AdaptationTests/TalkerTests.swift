@@ -130,6 +130,19 @@ import Testing
     #expect(Self.track(after(5.5, Self.noise(seconds: 0.2, amplitude: 1e-5))).last!.isEmpty)
   }
 
+  @Test("who walks past the place of somebody silent keeps the number, and so does who speaks there again")
+  func walkPast() throws {
+    func quiet(_ seconds: Double) -> [[Float]] { Self.noise(seconds: seconds, amplitude: 1e-5) }
+    let seated = Self.speech(30, seconds: 1.5, seed: 3)
+    // A syllable every 3°: 15° a second.
+    let walk = (0..<35).map { Self.speech(-25 + 3 * Double($0), seconds: 0.2, seed: 10 + 5 * UInt64($0)) }
+    let parts = [seated, quiet(6)] + walk + [quiet(1), seated]
+    let told = Self.track(seated.indices.map { m in parts.flatMap { $0[m] } })
+    let walking = told[80..<145].map { $0.filter(\.isActive).map(\.identity) }
+    #expect(walking.allSatisfy { $0 == [2] }, "\(walking)")
+    #expect(told.dropLast().last!.filter(\.isActive).map(\.identity) == [1])
+  }
+
   @Test("reflections from the ceiling and the floor at a talker's azimuth are no talkers of a flat array")
   func flat() throws {
     func part(_ elevation: Double, _ seed: UInt64, delay: Int, gain: Float) -> [[Float]] {

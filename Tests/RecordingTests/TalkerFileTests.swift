@@ -41,6 +41,13 @@ import Testing
     #expect(list.map(\.number) == [1, 2] && abs(list[0].level + 24) < 0.01 && list[0].confidence == 0.9)
   }
 
+  @Test("who speak from one place in turn are one; who speak there together for more than a second are two")
+  func together() throws {
+    let first = Self.sound(1, 1000, 5000, at: 40)
+    #expect(try Self.utterances([first, Self.sound(2, 4100, 8000, at: 50)]).map(\.number) == [1])
+    #expect(try Self.utterances([first, Self.sound(2, 3900, 8000, at: 50)]).map(\.number) == [1, 2])
+  }
+
   @Test("whoever speaks at the end of a take speaks to its end; a take that crashed has its last talkers")
   func ends() throws {
     #expect(try Self.utterances([Self.sound(1, 1000, 9500, at: 0)], frames: 10_000).map(\.end) == [10])
