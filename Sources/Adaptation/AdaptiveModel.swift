@@ -115,7 +115,8 @@ public final class AdaptiveModel: Sendable {
 extension FollowedPart.Picked {
   /// - Parameter name: of a place, or the number of a talker.
   init(_ name: String, _ places: [String: Direction]) {
-    self = places[name].map { .at($0.vector) } ?? .one(Int(name) ?? 0)
+    let others = places.filter { $0.key != name }.map(\.value.vector)
+    self = places[name].map { .at($0.vector, others: others) } ?? .one(Int(name) ?? 0)
   }
 }
 

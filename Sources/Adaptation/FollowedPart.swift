@@ -1,4 +1,6 @@
+import Acoustics
 import Glibc
+import Settings
 
 /// How loud a feed plays who speaks, and the rest: the room. Both add up to the whole.
 public struct FollowedPart: Sendable {
@@ -16,8 +18,8 @@ public struct FollowedPart: Sendable {
     case everybody
     /// Of an identity.
     case one(Int)
-    /// Whoever is at a place: a unit vector of the device frame.
-    case at(SIMD3<Double>)
+    /// Whoever is at a place, and nearer to it than to others that have a name: unit vectors of the device frame.
+    case at(SIMD3<Double>, others: [SIMD3<Double>] = [])
   }
 
   /// A range of azimuths.
@@ -47,6 +49,8 @@ public struct FollowedPart: Sendable {
 
   /// Within this angle of a talker or a place, sound is its own: cosine.
   static let near = cos(20 * Double.pi / 180)
+  /// Within this angle of a place, a talker is who has its name: cosine.
+  private static let named = cos(Seat.tolerance * Double.pi / 180)
 
   private func cosine(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double {
     guard let plane else { return a.dot(b) }
@@ -55,20 +59,34 @@ public struct FollowedPart: Sendable {
   }
 
   /// Whether sound from a direction is part of `talkers`.
-  func takes(_ direction: SIMD3<Double>, _ known: Talkers?) -> Bool {
+  package func takes(_ direction: SIMD3<Double>, _ known: Talkers?) -> Bool {
     if let frame, !frame.contains(direction) { return false }
     switch picked {
     case .everybody: return true
-    case .at(let place): return cosine(place, direction) > Self.near
-    case .one(let identity):
-      guard let known else { return false }
-      // The nearest talker has it.
-      var (best, nearest) = (0, Self.near)
-      for n in known.indices {
-        guard let talker = known[n], cosine(talker.direction, direction) > nearest else { continue }
-        (best, nearest) = (talker.identity, cosine(talker.direction, direction))
+    case .at(let place, let others):
+      func isNearer(_ direction: SIMD3<Double>) -> Bool {
+        others.allSatisfy { cosine($0, direction) <= cosine(place, direction) }
       }
-      return best > 0 && best == identity
+      // What no talker is known to have may be the first of whoever is there.
+      guard let talker = talker(nearest: direction, known, within: Self.near) else {
+        return cosine(place, direction) > Self.near && isNearer(direction)
+      }
+      return isNearer(talker.direction)
+        && self.talker(nearest: place, known, within: Self.named)?.identity == talker.identity
+    case .one(let identity): return talker(nearest: direction, known, within: Self.near)?.identity == identity
     }
+  }
+
+  /// - Parameter limit: cosine of the angle.
+  private func talker(nearest direction: SIMD3<Double>, _ known: Talkers?, within limit: Double)
+    -> TrackedTalker?
+  {
+    var (best, nearest): (TrackedTalker?, Double) = (nil, limit)
+    guard let known else { return nil }
+    for n in known.indices {
+      guard let talker = known[n], cosine(talker.direction, direction) > nearest else { continue }
+      (best, nearest) = (talker, cosine(talker.direction, direction))
+    }
+    return best
   }
 }

@@ -177,6 +177,37 @@ import Testing
     #expect(Array(outputs[6...]) == linear)
   }
 
+  @Test(
+    "a named part is the talker nearest to the seat, wherever within 22°, and nobody who is nearer to another seat"
+  )
+  func named() {
+    func direction(_ azimuth: Double) -> SIMD3<Double> {
+      [cos(azimuth * .pi / 180), sin(azimuth * .pi / 180), 0]
+    }
+    func takes(_ sound: Double, seat: Double, others: [Double] = [], talkers: [Double]?) -> Bool {
+      var known = Talkers(repeating: nil)
+      for (n, azimuth) in (talkers ?? []).enumerated() {
+        known[n] = TrackedTalker(identity: n + 1, direction: direction(azimuth))
+      }
+      let part = FollowedPart(
+        talkers: 1, room: 0, picked: .at(direction(seat), others: others.map(direction)))
+      return part.takes(direction(sound), talkers == nil ? nil : known)
+    }
+    // Who sits at 40 + 18°, and is measured 10° off at times.
+    #expect(takes(68, seat: 40, talkers: [58]))
+    #expect(takes(50, seat: 40, talkers: [58]))
+    // Who sits between two seats belongs to the nearer one alone.
+    #expect(
+      !takes(27, seat: 10, others: [40], talkers: [27]) && takes(27, seat: 40, others: [10], talkers: [27]))
+    // Of two talkers around a seat, the farther one is another.
+    #expect(takes(42, seat: 40, talkers: [42, 57]) && !takes(57, seat: 40, talkers: [42, 57]))
+    // What nobody is known to have: within 20° of the seat, and nearer to no other.
+    for talkers in [nil, [], [-90.0]] {
+      #expect(takes(55, seat: 40, talkers: talkers) && !takes(65, seat: 40, talkers: talkers))
+      #expect(!takes(55, seat: 40, others: [60], talkers: talkers))
+    }
+  }
+
   @Test("in diffuse noise, talkers are at least 8 dB below the room")
   func diffuse() throws {
     var noise = SeededNoise(seed: 9)
