@@ -8,6 +8,9 @@ struct FilterSetting: BitwiseCopyable {
   let highPass: HighPassFilter
   /// Whether a substitution requested it, not a change.
   let isSubstitute: Bool
+  /// Settings of a feed with the same number are one setting that turns: while filters that follow the sound play for one
+  /// of them, they go on for the next one until newer ones come. 0 has nothing in common with any other setting.
+  let lineage: Int
   /// The linear filters that were asked for. `filters` are others where they follow the sound.
   let base: Unmanaged<FilterSet>
   /// Of filters that follow the sound; -1 for the base.
@@ -15,12 +18,14 @@ struct FilterSetting: BitwiseCopyable {
   /// Whether it came with filters that follow the sound, or with the return from them: nobody asked for it, so nothing
   /// is reported.
   private(set) var isAdaptation = false
+  /// Whether nothing new is heard with it: the same filters play as before, as loud.
+  private(set) var isTurnAlone = false
 
   /// Thread: any.
   @_noLocks @_noAllocation
   init(
     ticket: Ticket, filters: Unmanaged<FilterSet>, gain: Float, highPass: HighPassFilter,
-    isSubstitute: Bool = false
+    isSubstitute: Bool = false, lineage: Int = 0
   ) {
     self.ticket = ticket
     self.filters = filters
@@ -28,6 +33,7 @@ struct FilterSetting: BitwiseCopyable {
     self.gain = gain
     self.highPass = highPass
     self.isSubstitute = isSubstitute
+    self.lineage = lineage
   }
 
   /// The same setting with filters that follow the sound, or with its linear ones.
@@ -39,6 +45,7 @@ struct FilterSetting: BitwiseCopyable {
     setting.filters = filters
     setting.slot = slot
     setting.isAdaptation = true
+    setting.isTurnAlone = false
     return setting
   }
 
@@ -53,14 +60,23 @@ struct FilterSetting: BitwiseCopyable {
     return setting
   }
 
-  /// The same setting with the filters of `playing`, if these follow the sound and stand for the same linear ones: of gain
-  /// and high-pass alone, nothing else is heard.
+  /// Whether it is the same setting as another one of this lineage, turned.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func isTurned(from other: Int) -> Bool { lineage != 0 && lineage == other }
+
+  /// The same setting with the filters of `playing`, if these follow the sound and stand for the same linear ones, or for
+  /// those that it is turned from: of gain and high-pass alone, nothing else is heard.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func following(_ playing: FilterSetting) -> FilterSetting {
-    guard playing.slot >= 0, playing.base.toOpaque() == base.toOpaque() else { return self }
+    guard playing.slot >= 0,
+      playing.base.toOpaque() == base.toOpaque() || isTurned(from: playing.lineage)
+    else { return self }
     var setting = self
+    setting.isTurnAlone = isSubstitute && gain == playing.gain
     setting.filters = playing.filters
     setting.slot = playing.slot
     return setting

@@ -65,7 +65,7 @@ extension Engine {
     }
   }
 
-  /// Whether a slot's filters were computed for the linear ones in force, and can be heard at once.
+  /// Whether a slot's filters were computed for the setting in force, perhaps before it turned, and can be heard at once.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
@@ -74,7 +74,8 @@ extension Engine {
       return false
     }
     let serial = current.base._withUnsafeGuaranteedRef { $0.serial }
-    return lane._withUnsafeGuaranteedRef { $0.base(ofSlot: slot) } == serial
+    if lane._withUnsafeGuaranteedRef({ $0.base(ofSlot: slot) }) == serial { return true }
+    return current.isTurned(from: lane._withUnsafeGuaranteedRef { $0.lineage(ofSlot: slot) })
   }
 
   /// Whether nothing was taken up for 100 ms, and for two periods.
@@ -98,11 +99,13 @@ extension Engine {
     own.pointee.fadePosition = 0
   }
 
-  /// The fade to a setting: a short one to newer filters that follow the sound.
+  /// The fade to a setting: a short one to newer filters that follow the sound, and where they only stay.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func fade(to next: FilterSetting) -> Crossfade { next.isAdaptation && next.slot >= 0 ? adaptedFade : fade }
+  func fade(to next: FilterSetting) -> Crossfade {
+    next.slot >= 0 && (next.isAdaptation || next.isTurnAlone) ? adaptedFade : fade
+  }
 
   /// Gives back the filters that `current` has played on a feed, after the fade from them.
   ///

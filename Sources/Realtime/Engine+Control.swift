@@ -128,11 +128,14 @@ extension Engine {
   ///   - feed: 0 for `main`, or what `beginFeed` returned.
   ///   - filters: with as many outputs as the feed; one for both outputs of a feed with two.
   ///   - highPass: corner of the outputs' high-pass, in hertz, below half the sample rate; nil for none.
+  ///   - lineage: settings of a feed with the same number, 1 or more, are one that turns, or becomes louder: filters that
+  ///     follow the sound play on until newer ones come. 0 for a setting that does not turn.
   ///   - isRestoring: whether this undoes an earlier change. The queue reserves slots for that.
   public func change(
-    feed: Int = 0, to filters: FilterSet, gain: Float, highPass: Double? = nil, isRestoring: Bool = false
+    feed: Int = 0, to filters: FilterSet, gain: Float, highPass: Double? = nil, lineage: Int = 0,
+    isRestoring: Bool = false
   ) throws(QueueRefusal) -> Ticket {
-    try post(feed, filters, gain, highPass, fromReserve: isRestoring) { .change(feed: feed, $0) }
+    try post(feed, filters, gain, highPass, lineage, fromReserve: isRestoring) { .change(feed: feed, $0) }
   }
 
   /// Requests a crossfade to other filters for the setting in force: the user's choice stays as it is. It is allowed
@@ -140,10 +143,11 @@ extension Engine {
   ///
   /// Thread: control side.
   /// - Parameter gain, highPass: those of the newest change.
+  /// - Parameter lineage: as in `change`.
   public func substitute(
-    feed: Int = 0, _ filters: FilterSet, gain: Float, highPass: Double? = nil
+    feed: Int = 0, _ filters: FilterSet, gain: Float, highPass: Double? = nil, lineage: Int = 0
   ) throws(QueueRefusal) -> Ticket {
-    try post(feed, filters, gain, highPass, isSubstitute: true, fromReserve: false) {
+    try post(feed, filters, gain, highPass, lineage, isSubstitute: true, fromReserve: false) {
       .substitute(feed: feed, $0)
     }
   }
@@ -152,13 +156,14 @@ extension Engine {
   ///
   /// Thread: control side.
   private func post(
-    _ feed: Int, _ filters: FilterSet, _ gain: Float, _ highPass: Double?, isSubstitute: Bool = false,
-    fromReserve: Bool, _ makeMessage: (FilterSetting) -> ControlMessage
+    _ feed: Int, _ filters: FilterSet, _ gain: Float, _ highPass: Double?, _ lineage: Int,
+    isSubstitute: Bool = false, fromReserve: Bool, _ makeMessage: (FilterSetting) -> ControlMessage
   ) throws(QueueRefusal) -> Ticket {
     try control.withLock { (side) throws(QueueRefusal) in
       collect(&side)
       guard side.takes(filters, on: feed) else { throw .noFeed }
-      let setting = use(filters, gain, highPass, isSubstitute: isSubstitute, on: feed, &side)
+      let setting = use(
+        filters, gain, highPass, lineage: lineage, isSubstitute: isSubstitute, on: feed, &side)
       guard messages.push(makeMessage(setting), fromReserve: fromReserve) else {
         side.forget(setting.ticket)
         throw .queueFull
@@ -171,8 +176,8 @@ extension Engine {
   ///
   /// Thread: control side.
   func use(
-    _ filters: FilterSet, _ gain: Float, _ highPass: Double?, isSubstitute: Bool = false, on feed: Int,
-    _ side: inout ControlSide
+    _ filters: FilterSet, _ gain: Float, _ highPass: Double?, lineage: Int, isSubstitute: Bool = false,
+    on feed: Int, _ side: inout ControlSide
   ) -> FilterSetting {
     let ticket = Ticket.next()
     for convolver in [side.previousConvolver, side.newestConvolver] {
@@ -182,7 +187,8 @@ extension Engine {
     side.feedOfTicket[ticket.number] = feed
     return FilterSetting(
       ticket: ticket, filters: .passUnretained(filters), gain: gain,
-      highPass: HighPassFilter(corner: highPass ?? 0, sampleRate: sampleRate), isSubstitute: isSubstitute)
+      highPass: HighPassFilter(corner: highPass ?? 0, sampleRate: sampleRate), isSubstitute: isSubstitute,
+      lineage: lineage)
   }
 
   /// Requests a take. It begins with the first period after everything accepted before has been applied. From now until
@@ -312,9 +318,9 @@ extension Engine {
   /// Starts with `filters` in force, without a fade. Call it only before the first period.
   ///
   /// Thread: control side.
-  /// - Parameter highPass: as in `change`.
-  public func start(with filters: FilterSet, gain: Float = 1, highPass: Double? = nil) {
-    start(feed: 0, with: filters, gain: gain, highPass: highPass)
+  /// - Parameter highPass, lineage: as in `change`.
+  public func start(with filters: FilterSet, gain: Float = 1, highPass: Double? = nil, lineage: Int = 0) {
+    start(feed: 0, with: filters, gain: gain, highPass: highPass, lineage: lineage)
   }
 
   /// From now on, the microphones' samples have been muted and faded already, until `setInputs`.
@@ -349,11 +355,11 @@ extension Engine {
   }
 
   /// Thread: control side.
-  func start(feed: Int, with filters: FilterSet, gain: Float, highPass: Double?) {
+  func start(feed: Int, with filters: FilterSet, gain: Float, highPass: Double?, lineage: Int) {
     precondition(statistics.frames == 0)
     control.withLock { side in
       precondition(side.takes(filters, on: feed))
-      let setting = use(filters, gain, highPass, on: feed, &side)
+      let setting = use(filters, gain, highPass, lineage: lineage, on: feed, &side)
       side.feeds[feed]?.inForce = setting.ticket
       feeds.states[feed].current = setting
     }

@@ -56,10 +56,10 @@ extension Engine {
   ///
   /// Thread: control side.
   /// - Parameter firstOutput, preRoll: as in `beginFeed`.
-  /// - Parameter gain, highPass: as in `change`.
+  /// - Parameter gain, highPass, lineage: as in `change`.
   /// - Returns: the feed; nil if there are as many as there can be.
   public func startFeed(
-    with filters: FilterSet, firstOutput: Int, gain: Float = 1, highPass: Double? = nil,
+    with filters: FilterSet, firstOutput: Int, gain: Float = 1, highPass: Double? = nil, lineage: Int = 0,
     preRoll: PreRoll? = nil
   ) -> Int? {
     let added = control.withLock { addFeed(filters.outputs, firstOutput, preRoll, &$0) }
@@ -70,7 +70,7 @@ extension Engine {
     state.pointee.feedsEnd = max(state.pointee.feedsEnd, feed + 1)
     state.pointee.meteredChannels = max(
       state.pointee.meteredChannels, microphones + 2 + firstOutput + filters.outputs)
-    start(feed: feed, with: filters, gain: gain, highPass: highPass)
+    start(feed: feed, with: filters, gain: gain, highPass: highPass, lineage: lineage)
     return feed
   }
 

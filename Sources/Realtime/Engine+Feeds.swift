@@ -116,8 +116,8 @@ extension Engine {
     beginFade(feed)
   }
 
-  /// Begins the pending change, unless a fade is in progress. A change of gain keeps the filters that follow the sound;
-  /// between two such changes, newer filters are adopted.
+  /// Begins the pending change, unless a fade is in progress. A change of gain, or a turn, keeps the filters that follow the
+  /// sound; between two such changes, newer filters are adopted.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation

@@ -5,8 +5,8 @@ import Threads
 /// The filters that follow the sound of one feed, on their way to the callback. It fades to the newest set within 2.7 ms
 /// (128 frames at 48 kHz), as soon as no other fade of the feed is under way.
 ///
-/// A set is heard only while its base is in force: a change of the user's goes from whatever sounds to the linear filters
-/// of the new setting. Where nothing was delivered for 100 ms, the callback fades back to the base.
+/// A set is heard only while its base is in force, or one of the same lineage: a change of the user's goes from whatever
+/// sounds to the linear filters of the new setting; a turned setting keeps what sounds until a newer set comes. Where nothing was delivered for 100 ms, the callback fades back to the base.
 final class FilterLane: @unchecked Sendable {
   // Unchecked: `slots` pass from the worker to the callback and back (`isHeld`, `release`). The worker and the control side
   // call under the lock of `FilterStream`.
@@ -34,6 +34,8 @@ final class FilterLane: @unchecked Sendable {
     var filters: Unmanaged<FilterSet>?
     /// The serial of the set that was in force when the filters were computed. Whoever holds the slot uses it.
     var base = 0
+    /// That of the setting that they were computed for.
+    var lineage = 0
     /// Whether the callback has the slot, or may take it from the mailbox.
     let isHeld = Atomic<Bool>(false)
   }
@@ -66,9 +68,9 @@ final class FilterLane: @unchecked Sendable {
   /// Thread: worker.
   /// - Parameter generations: nil for one that is not in use.
   /// - Returns: false if the callback holds all slots, or the base has other outputs.
-  func deliver(base: FilterSet, _ coefficients: UnsafePointer<Float>, _ generations: [Generation?])
-    -> Bool
-  {
+  func deliver(
+    base: FilterSet, lineage: Int, _ coefficients: UnsafePointer<Float>, _ generations: [Generation?]
+  ) -> Bool {
     // Acquiring: the callback reads it no more.
     guard base.outputs == outputs || base.outputs == 1,
       let n = (0..<Self.slotCount).first(where: { !slots[$0].isHeld.load(ordering: .acquiring) })
@@ -78,7 +80,7 @@ final class FilterLane: @unchecked Sendable {
     for (number, generation) in generations.enumerated() {
       if let generation { sets[n].prepare(generation.transform, generation: number) }
     }
-    slots[n].base = base.serial
+    (slots[n].base, slots[n].lineage) = (base.serial, lineage)
     slots[n].isHeld.store(true, ordering: .relaxed)
     post(n + 1)
     return true
@@ -142,6 +144,12 @@ final class FilterLane: @unchecked Sendable {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func base(ofSlot n: Int) -> Int { slots[n].base }
+
+  /// The lineage of the setting that a slot's filters stand for.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  func lineage(ofSlot n: Int) -> Int { slots[n].lineage }
 
   /// Gives a slot back.
   ///

@@ -78,15 +78,18 @@ public final class FilterStream: @unchecked Sendable {
   ///
   /// Thread: worker.
   /// - Parameters:
-  ///   - base: the linear filters that they stand for. They are heard only while these are in force.
+  ///   - base: the linear filters that they stand for.
+  ///   - lineage: of the setting that has this base. They are heard only while the base or the lineage is in force.
   ///   - coefficients: shape `[output][microphone][tap]`, with the outputs of the base.
   /// - Returns: false if `canAdapt` is, or there is no such feed.
   @discardableResult
-  public func deliver(feed: Int = 0, base: FilterSet, coefficients: UnsafePointer<Float>) -> Bool {
+  public func deliver(
+    feed: Int = 0, base: FilterSet, lineage: Int = 0, coefficients: UnsafePointer<Float>
+  ) -> Bool {
     precondition(base.microphones == microphones && base.taps == taps)
     return shared.withLock { shared in
       guard shared.withTail.isEmpty, let lane = shared.lanes[feed] else { return false }
-      return lane.deliver(base: base, coefficients, shared.transforms)
+      return lane.deliver(base: base, lineage: lineage, coefficients, shared.transforms)
     }
   }
 

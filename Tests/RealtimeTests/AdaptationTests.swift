@@ -34,7 +34,7 @@ import Testing
       self.sets = filters.map { FilterSet(coefficients: $0) }
       engine = Engine(microphones: microphones, taps: taps, sampleRate: rate, adapts: true)
       stream = try #require(engine.stream)
-      engine.start(with: self.sets[0])
+      engine.start(with: self.sets[0], lineage: 1)
       engine.prepare(period: period)
       run = OfflineRun(engine, microphones: signals)
       left = ExpectedOutput(filters.map { directConvolution(signals, $0[0]) })
@@ -42,9 +42,9 @@ import Testing
       adaptedFade = rate <= 50_000 ? 128 : rate <= 100_000 ? 256 : 512
     }
 
-    /// Delivers set `n` for the base `base`.
-    mutating func deliver(_ n: Int, base: Int = 0) {
-      #expect(stream.deliver(base: sets[base], filters[n]))
+    /// Delivers set `n` for the base `base`, which is in force or was before it turned.
+    mutating func deliver(_ n: Int, base: Int = 0, lineage: Int = 0) {
+      #expect(stream.deliver(base: sets[base], lineage: lineage, filters[n]))
       waiting = n
     }
 
@@ -206,6 +206,88 @@ import Testing
     let (ticket, start) = try #require(changed)
     #expect(scene.engine.drainReports() == [.applied(ticket, frame: start + 960)])
     #expect(scene.left.playing == 4)
+  }
+
+  @Test(
+    "filters that follow the sound stay while the setting turns, until newer ones come, also those of the pose before; a real change or substitution plays its linear filters",
+    arguments: periods, [false, true])
+  func turn(period: Int, isChange: Bool) throws {
+    let total = 24_000
+    var scene = try Scene(period: period, total: total)
+    var (step, ended, reports) = (0, 0, [Report]())
+    var (turn, other): ((ticket: Ticket, frame: Int)?, (ticket: Ticket, frame: Int)?)
+    while scene.run.position + period <= total {
+      let position = scene.run.position
+      if position / 2048 > step {
+        step += 1
+        switch step {
+        case 1: scene.deliver(1, lineage: 1)
+        case 2: turn = (try scene.engine.substitute(scene.sets[3], gain: 1, lineage: 1), position)
+        case 3: scene.deliver(2, lineage: 1)
+        case 4: scene.deliver(4, base: 3, lineage: 1)
+        case 5: _ = try scene.engine.change(to: scene.sets[0], gain: 1, lineage: 1)
+        case 6: scene.deliver(1, lineage: 1)
+        case 7:
+          let ticket =
+            isChange
+            ? try scene.engine.change(to: scene.sets[2], gain: 1, lineage: 2)
+            : try scene.engine.substitute(scene.sets[2], gain: 1, lineage: 2)
+          other = (ticket, position)
+          scene.fade(to: 2, over: 960)
+        case 8...9: #expect(scene.stream.deliver(base: scene.sets[0], lineage: 1, scene.filters[1]))
+        case 10: scene.deliver(4, base: 2, lineage: 2)
+        default: break
+        }
+      }
+      scene.process(period)
+      if step == 7 { ended = scene.stream.freeSlots }
+      reports += scene.engine.drainReports()
+    }
+    scene.check()
+    #expect(scene.left.playing == 4 && ended >= 3)
+    let (turned, changed) = (try #require(turn), try #require(other))
+    #expect(reports.contains(.applied(turned.ticket, frame: turned.frame + 128)))
+    #expect(reports.contains(.applied(changed.ticket, frame: changed.frame + 960)))
+    scene.stream.returnToBase()
+    for _ in 0...960 / period { scene.run.process(period) }
+    #expect(!scene.stream.isAdapted && scene.stream.freeSlots == 4)
+  }
+
+  @Test(
+    "while a setting turns without pause and newer filters come for each pose, the linear ones are never heard",
+    arguments: periods)
+  func turns(period: Int) throws {
+    let total = 24_000
+    // The linear filters are silent: of the talkers alone.
+    var noise = SeededNoise(seed: 8)
+    let signals = (0..<2).map { _ in noise.samples(total, amplitude: 0.5) }
+    let poses = (0..<2).map { _ in
+      FilterSet(
+        coefficients: [[[Float]]](
+          repeating: [[Float]](repeating: [Float](repeating: 0, count: 64), count: 2), count: 2))
+    }
+    let filters = noise.filters(microphones: 2, taps: 64)
+    let engine = Engine(microphones: 2, taps: 64, sampleRate: 48000, adapts: true)
+    let stream = try #require(engine.stream)
+    engine.start(with: poses[0], lineage: 1)
+    engine.prepare(period: period)
+    var run = OfflineRun(engine, microphones: signals)
+    var (turned, pose) = (0, 0)
+    while run.position + period <= total {
+      // For the pose before, as the worker does.
+      stream.deliver(base: poses[pose], lineage: 1, filters)
+      if run.position / 480 > turned {
+        (turned, pose) = (run.position / 480, 1 - pose)
+        _ = try engine.substitute(poses[pose], gain: 1, lineage: 1)
+      }
+      run.process(period)
+      _ = engine.drainReports()
+    }
+    let expected = directConvolution(signals, filters[0])
+    let peak = expected.map(\.magnitude).max()!
+    let error = (4096..<run.left.count).map { abs(Double(run.left[$0]) - expected[$0]) }.max()! / peak
+    #expect(error <= 1e-6, "error \(error)")
+    #expect(engine.statistics.lateAdaptations == 0)
   }
 
   @Test(

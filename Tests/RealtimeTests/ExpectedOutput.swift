@@ -38,8 +38,8 @@ struct ExpectedOutput {
 extension FilterStream {
   /// Delivers filters of the shape `[output][microphone][tap]`.
   @discardableResult
-  func deliver(feed: Int = 0, base: FilterSet, _ filters: [[[Float]]]) -> Bool {
-    deliver(feed: feed, base: base, coefficients: filters.joined().flatMap { $0 })
+  func deliver(feed: Int = 0, base: FilterSet, lineage: Int = 0, _ filters: [[[Float]]]) -> Bool {
+    deliver(feed: feed, base: base, lineage: lineage, coefficients: filters.joined().flatMap { $0 })
   }
 
   /// Reads all frames that there are.
