@@ -18,7 +18,11 @@ public final class AdaptiveFilters: @unchecked Sendable {
     package let base: FilterSet
     /// The linear filters of all that the feed hears.
     package let whole: FilterSet
-    /// The same in bins, for `wind` and `part`.
+    /// Of the setting that has this base, as in `Engine.change`.
+    package var lineage = 0
+    /// Whether tables that take long to compute are missing, or are those of another pose.
+    package var lacksTables = false
+    /// `whole` in bins, for `wind` and `part`.
     package var weights: LinearWeights?
     /// Nil if directions are of no interest.
     package var array: ArrayTable?
@@ -299,7 +303,8 @@ public final class AdaptiveFilters: @unchecked Sendable {
       } else {
         guard feed.needsDelivery(wind, update: update) else { continue }
         corrected?.writeFilters(feed: number)
-        stream.deliver(feed: number, base: feed.base, coefficients: feed.filters.floats)
+        stream.deliver(
+          feed: number, base: feed.base, lineage: feed.lineage, coefficients: feed.filters.floats)
         feed.mayBeHeard = true
         if feed.wind != nil { removedWind.withLock { $0[number] = feed.removed } }
       }
@@ -338,7 +343,7 @@ public final class AdaptiveFilters: @unchecked Sendable {
     for (number, target) in new {
       // What is known of the sound remains; the corrections of other filters are worth nothing.
       if let known = corrected?.feeds[number], target.isAlike(known) {
-        known.part = target.part
+        (known.part, known.lineage) = (target.part, target.lineage)
       } else if target.ears != nil || target.wind != nil || target.part != nil {
         corrected?.use(target, feed: number)
       }

@@ -56,9 +56,12 @@ public final class AdaptiveModel: Sendable {
   ///   - whole: its linear filters.
   ///   - delayFrames: their modelling delay.
   ///   - places: where talkers are whom a part may name, in the device frame.
+  ///   - lineage: of the setting, as in `Engine.change`.
+  ///   - last: of the same feed before it turned: the tables that take long to compute are left out, or taken from there.
   /// - Returns: nil if stereo is to follow directions, and nothing else is wanted, but the filters leave microphones out.
   public func target(
-    _ feed: FeedSetting, whole: FilterSet, delayFrames: Int, places: [String: Direction] = [:]
+    _ feed: FeedSetting, whole: FilterSet, delayFrames: Int, places: [String: Direction] = [:],
+    lineage: Int = 0, turnedFrom last: AdaptiveFilters.Target? = nil
   ) throws -> AdaptiveFilters.Target? {
     let selection = feed.selection
     let source = try device.dataSource(named: selection.dataSource)
@@ -66,12 +69,15 @@ public final class AdaptiveModel: Sendable {
     // `frame` turns with the listener's head. `axes`, in which users name angles, do not turn with its yaw.
     let (frame, axes) = (sourceFrame.turned(by: selection.pose), try device.axes(of: selection))
     var target = AdaptiveFilters.Target(base: feed.base(of: whole), whole: whole)
+    target.lineage = lineage
     if let directions {
       (target.array, target.up, target.hasHeight) = (
         directions.array, frame.up.vector, device.hasHeight(along: frame.up)
       )
       if feed.correction > 0, whole.outputs == 2 {
-        if whole.usesAllMicrophones {
+        if last != nil {
+          target.lacksTables = true
+        } else if whole.usesAllMicrophones {
           target.ears = EarTable(
             directions.array, base: whole, delayFrames: delayFrames, frame: frame, hrtf: directions.hrtf)
           target.strength = feed.correction
@@ -92,7 +98,8 @@ public final class AdaptiveModel: Sendable {
     }
     if target.part != nil || feed.wind > 0 { target.weights = LinearWeights(whole, wind.grid) }
     if target.part != nil, let array, !array.isWhole, let weights = target.weights {
-      target.passed = PassedSound(weights, array)
+      target.passed = last?.passed ?? PassedSound(weights, array)
+      if last?.passed != nil { target.lacksTables = true }
     }
     return target
   }

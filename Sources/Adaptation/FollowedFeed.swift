@@ -9,7 +9,9 @@ package final class FollowedFeed: @unchecked Sendable {
   package let base: FilterSet
   /// The linear filters of all that the feed hears.
   let whole: FilterSet
-  /// The same in bins; nil where nothing needs them.
+  /// Of the setting that has this base, as in `Engine.change`.
+  var lineage: Int
+  /// `whole` in bins; nil where nothing needs them.
   let weights: LinearWeights?
   /// What stereo follows directions with; nil if it does not.
   package let ears: EarTable?
@@ -61,6 +63,7 @@ package final class FollowedFeed: @unchecked Sendable {
     (base, whole, weights, ears, wind, part, passed) = (
       target.base, target.whole, target.weights, target.ears, target.wind, target.part, target.passed
     )
+    lineage = target.lineage
     slots = (0..<target.whole.microphones).map { m in target.array?.places.firstIndex(of: m) }
     updatesAtRest = ears == nil ? .max / 2 : 0
     (talkersGain, roomGain) = (0, 0)
@@ -72,12 +75,14 @@ package final class FollowedFeed: @unchecked Sendable {
     (talkersGain, roomGain) = (restingGain, restingGain)
   }
 
-  /// Goes on with the strengths and levels of what played before, if that stood for the same filters.
+  /// Goes on with the strengths and levels of what played before, if that stood for the same filters, or for those that these
+  /// are turned from. Talkers are forgotten within milliseconds, until then those of before are better than silence.
   func continueFrom(_ old: FollowedFeed) {
-    guard old.base === base else { return }
+    guard old.base === base || (lineage != 0 && lineage == old.lineage) else { return }
     if ears != nil, ears === old.ears { strength = old.strength }
     if wind != nil { windStrength = old.windStrength }
     if part != nil { (talkersGain, roomGain) = (old.talkersGain, old.roomGain) }
+    if let talkers, let known = old.talkers, known.count == talkers.count { talkers.copy(from: known) }
     updatesAtRest = min(updatesAtRest, old.updatesAtRest)
   }
 

@@ -14,16 +14,24 @@ package final class LinearWeights: Sendable {
   package init(_ filters: FilterSet, _ grid: AnalysisGrid) {
     (outputs, microphones) = (filters.outputs, filters.microphones)
     let length = grid.length
-    let turns = (0..<length).map { Complex(phase: -2 * .pi * Double($0) / Double(length)) }
     let size = outputs * microphones * 2
     var values = [Float](repeating: 0, count: grid.bins.upperBound * size)
+    let transform = FourierTransform(size: length)
+    let (re, im) = (AlignedMemory(count: length), AlignedMemory(count: length))
+    defer {
+      transform.free()
+      re.free()
+      im.free()
+    }
     for n in 0..<outputs * microphones {
       let filter = filters.filter(n / microphones, n % microphones)
+      re.floats.update(repeating: 0, count: length)
+      im.floats.update(repeating: 0, count: length)
+      for tap in 0..<filters.taps { re.floats[tap % length] += filter[tap] }
+      transform.forward(re.floats, im.floats)
       for bin in 0..<grid.bins.upperBound {
-        var sum = Complex.zero
-        for tap in 0..<filters.taps { sum += Double(filter[tap]) * turns[bin * tap % length] }
-        values[bin * size + 2 * n] = Float(sum.real)
-        values[bin * size + 2 * n + 1] = Float(sum.imaginary)
+        values[bin * size + 2 * n] = re.floats[bin]
+        values[bin * size + 2 * n + 1] = im.floats[bin]
       }
     }
     self.values = values

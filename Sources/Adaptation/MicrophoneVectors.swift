@@ -92,5 +92,10 @@ struct MicrophoneVectors {
   /// Multiplies all by a factor.
   func scale(_ factor: Float) { for n in 0..<count { self[n] = factor * self[n] } }
 
+  /// - Parameter other: as many.
+  func copy(from other: MicrophoneVectors) {
+    memory.floats.update(from: other.memory.floats, count: count * 2 * Self.most)
+  }
+
   func clear() { memory.floats.update(repeating: 0, count: count * 2 * Self.most) }
 }

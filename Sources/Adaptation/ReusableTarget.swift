@@ -5,7 +5,7 @@ import Settings
 /// A feed's last target with its tables, which take a moment to compute. A change of gain or strength
 /// alone, or of where talkers sit, reuses them.
 public struct ReusableTarget: Sendable {
-  private let target: AdaptiveFilters.Target
+  private var target: AdaptiveFilters.Target
   // What its tables are for: with the selection that is played.
   private let feed: FeedSetting
   private let whole: FilterSet
@@ -15,12 +15,18 @@ public struct ReusableTarget: Sendable {
     (self.target, self.feed, self.whole) = (target, feed, whole)
   }
 
+  /// Of the setting, as in `Engine.change`.
+  public var lineage: Int {
+    get { target.lineage }
+    set { target.lineage = newValue }
+  }
+
   /// The target of a changed setting of the feed; nil if that needs other tables.
   /// - Parameter findsDirections: whether any feed needs directions.
   public func target(
     for other: FeedSetting, whole: FilterSet, places: [String: Direction], findsDirections: Bool = true
   ) -> AdaptiveFilters.Target? {
-    guard whole === self.whole, target.array != nil || !findsDirections,
+    guard whole === self.whole, target.array != nil || !findsDirections, !target.lacksTables,
       needsSameTables(as: other)
     else { return nil }
     var target = target
@@ -32,6 +38,18 @@ public struct ReusableTarget: Sendable {
       if case .one(let name) = other.part { target.part!.picked = .init(name, places) }
     }
     return target
+  }
+
+  /// The target of the feed after a turn, made at once: it may lack tables. Wind stays away with it, and talkers are heard.
+  /// - Parameters: those of `AdaptiveModel.target`.
+  /// - Returns: nil if the setting is not the same, turned.
+  public func target(
+    turnedTo other: FeedSetting, whole: FilterSet, places: [String: Direction], lineage: Int,
+    _ model: AdaptiveModel, delayFrames: Int
+  ) -> AdaptiveFilters.Target? {
+    guard lineage != 0, lineage == self.lineage, whole.outputs == self.whole.outputs else { return nil }
+    return try? model.target(
+      other, whole: whole, delayFrames: delayFrames, places: places, lineage: lineage, turnedFrom: target)
   }
 
   private func needsSameTables(as other: FeedSetting) -> Bool {

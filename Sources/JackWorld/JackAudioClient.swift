@@ -282,22 +282,25 @@ final class JackAudioClient: AudioClient {
     -> Ticket
   {
     let used = try engine
-    guard let live = used.feeds.withLock({ $0[feed.name] }) else { throw QueueRefusal.noFeed }
+    guard var live = used.feeds.withLock({ $0[feed.name] }) else { throw QueueRefusal.noFeed }
+    live.play(feed, filters, without: choice.withLock { $0.missing })
     let ticket = try used.engine.change(
       feed: live.number, to: feed.base(of: filters), gain: feed.amplitude,
-      highPass: feed.highPass.frequency?.value, isRestoring: isRestoring)
-    used.feeds.withLock { $0[feed.name]?.filters = filters }
-    if follows { adapt(used, feed, live.number, filters) }
+      highPass: feed.highPass.frequency?.value, lineage: live.lineage, isRestoring: isRestoring)
+    used.feeds.withLock { $0[feed.name] = live }
+    if follows { adapt(used, feed, live, filters) }
     return ticket
   }
 
   /// Lets a feed follow the sound from `filters` on, as far as its setting says.
-  /// - Parameter number: of the feed in the engine.
-  func adapt(_ used: JackEngine, _ feed: FeedSetting, _ number: Int, _ filters: FilterSet) {
+  /// - Parameter live: the feed, with what was sent last.
+  func adapt(_ used: JackEngine, _ feed: FeedSetting, _ live: JackEngine.LiveFeed, _ filters: FilterSet) {
     var played = feed
     played.selection = choice.withLock { $0.played(feed.selection) }
     used.adaptation?.follow(
-      .init(feed: played, device: used.device, whole: filters, places: places.withLock { $0 }), feed: number)
+      .init(
+        feed: played, device: used.device, whole: filters, places: places.withLock { $0 },
+        lineage: live.lineage), feed: live.number)
   }
 
   func findTalkers(_ isWanted: Bool, isIncomplete: Bool) {
@@ -332,15 +335,16 @@ final class JackAudioClient: AudioClient {
     let used = try engine
     var tickets: [String: Ticket] = [:]
     for feed in setting.played where feeds.contains(feed.name) {
-      guard let live = used.feeds.withLock({ $0[feed.name] }) else { continue }
+      guard var live = used.feeds.withLock({ $0[feed.name] }) else { continue }
       do {
         let filters = try filters(for: feed, in: setting)
         guard feed.isMain || filters !== live.filters else { continue }
+        live.play(feed, filters, without: choice.withLock { $0.missing })
         tickets[feed.name] = try used.engine.substitute(
           feed: live.number, feed.base(of: filters), gain: feed.amplitude,
-          highPass: feed.highPass.frequency?.value)
-        used.feeds.withLock { $0[feed.name]?.filters = filters }
-        adapt(used, feed, live.number, filters)
+          highPass: feed.highPass.frequency?.value, lineage: live.lineage)
+        used.feeds.withLock { $0[feed.name] = live }
+        adapt(used, feed, live, filters)
       } catch  where feed.isMain { throw error } catch { continue }
     }
     return tickets
@@ -408,7 +412,21 @@ final class JackEngine: PreparedEngine {
     let firstOutput: Int
     let outputs: Int
     /// Those of the last change.
-    var filters: FilterSet?
+    private(set) var filters: FilterSet?
+    /// What they were sent for, and the microphones that they do without.
+    private var last: (feed: FeedSetting, missing: Set<String>)?
+    /// Of what was sent last, as in `Engine.change`.
+    private(set) var lineage = 0
+
+    init(number: Int, firstOutput: Int, outputs: Int) {
+      (self.number, self.firstOutput, self.outputs) = (number, firstOutput, outputs)
+    }
+
+    /// Notes what is sent to the engine.
+    mutating func play(_ feed: FeedSetting, _ filters: FilterSet, without missing: Set<String>) {
+      if last.map({ feed.isTurned(from: $0.feed) && missing == $0.missing }) != true { lineage += 1 }
+      (self.filters, last) = (filters, (feed, missing))
+    }
   }
 
   /// The client that it was prepared on, which holds the engine in use.

@@ -23,6 +23,8 @@ final class LiveAdaptation: Sendable {
     let whole: FilterSet
     /// Where talkers are whom a part may name.
     var places: [String: Direction]
+    /// Of the setting, as in `Engine.change`.
+    let lineage: Int
   }
 
   /// What was asked for last.
@@ -94,6 +96,7 @@ final class LiveAdaptation: Sendable {
     want { for feed in $0.plays.keys { $0.plays[feed]?.places = places } }
   }
 
+  /// What has only turned is followed at once, and gets tables that take long to compute when it rests.
   private func want(_ change: (inout Wanted) -> Void) {
     let new = wanted.withLock {
       change(&$0)
@@ -101,13 +104,22 @@ final class LiveAdaptation: Sendable {
       return $0
     }
     let plays = new.followed
-    var known: [Int: AdaptiveFilters.Target] = [:]
-    for (feed, play) in plays { known[feed] = self.known(play, feed, new.findsDirections) }
-    if known.count == plays.count { return settle(new.number, known, .ready) }
-    progress.withLock { $0 = .preparing }
+    let number = new.number
+    var (known, hasTurned) = ([Int: AdaptiveFilters.Target](), false)
+    for (feed, play) in plays {
+      known[feed] = self.known(play, feed, new.findsDirections)
+      guard known[feed] == nil, let target = turned(play, feed, new.findsDirections) else { continue }
+      (known[feed], hasTurned) = (target, true)
+    }
+    let isComplete = known.count == plays.count
+    if isComplete || hasTurned {
+      settle(number, known, isComplete ? .ready : .preparing)
+    } else {
+      progress.withLock { $0 = .preparing }
+    }
+    if isComplete, !known.values.contains(where: \.lacksTables) { return }
     maker.run { [self] in
-      let number = new.number
-      guard number == wanted.withLock({ $0.number }), !hasEnded.load(ordering: .relaxed) else { return }
+      guard isComplete ? rests(number) : isNewest(number) else { return }
       do {
         var targets: [Int: AdaptiveFilters.Target] = [:]
         var obstacle: String?
@@ -147,7 +159,24 @@ final class LiveAdaptation: Sendable {
       }
     self.model.withLock { $0 = model }
     return try model.target(
-      play.feed, whole: play.whole, delayFrames: delayFrames, places: play.places)
+      play.feed, whole: play.whole, delayFrames: delayFrames, places: play.places, lineage: play.lineage)
+  }
+
+  /// Whether nothing was wanted since.
+  private func isNewest(_ number: Int) -> Bool {
+    number == wanted.withLock { $0.number } && !hasEnded.load(ordering: .relaxed)
+  }
+
+  /// Waits for 300 ms.
+  ///
+  /// Thread: that of `maker`.
+  /// - Returns: false as soon as something else is wanted.
+  private func rests(_ number: Int) -> Bool {
+    for _ in 0..<15 {
+      guard isNewest(number) else { return false }
+      usleep(20_000)
+    }
+    return isNewest(number)
   }
 
   /// Lets `targets` be followed, unless something newer was asked for meanwhile.
@@ -160,8 +189,28 @@ final class LiveAdaptation: Sendable {
   }
 
   private func known(_ play: Play, _ feed: Int, _ findsDirections: Bool) -> AdaptiveFilters.Target? {
-    reusable.withLock { $0[feed] }?.target(
-      for: play.feed, whole: play.whole, places: play.places, findsDirections: findsDirections)
+    reusable.withLock { reusable -> AdaptiveFilters.Target? in
+      guard
+        var target = reusable[feed]?.target(
+          for: play.feed, whole: play.whole, places: play.places, findsDirections: findsDirections)
+      else { return nil }
+      reusable[feed]?.lineage = play.lineage
+      target.lineage = play.lineage
+      return target
+    }
+  }
+
+  /// The target of a feed that has turned, with the tables that are made at once; nil if it has done more than that.
+  private func turned(_ play: Play, _ feed: Int, _ findsDirections: Bool) -> AdaptiveFilters.Target? {
+    guard let last = reusable.withLock({ $0[feed] }), let model = model.withLock({ $0 }),
+      model.device == play.device, model.findsDirections || !findsDirections,
+      var target = last.target(
+        turnedTo: play.feed, whole: play.whole, places: play.places, lineage: play.lineage, model,
+        delayFrames: delayFrames)
+    else { return nil }
+    reusable.withLock { $0[feed] = ReusableTarget(target, for: play.feed, whole: play.whole) }
+    if !findsDirections { target.array = nil }
+    return target
   }
 
   private var isCorrecting: Bool {

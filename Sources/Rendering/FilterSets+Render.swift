@@ -4,6 +4,9 @@ import Realtime
 import Settings
 
 extension FilterSets {
+  /// How long a running engine waits, after a turn, before it computes tables that take long: in seconds.
+  private static let rest = 0.3
+
   /// Other filters from a frame on, as in a take whose microphones failed and returned, or whose feed follows a pose.
   public struct Substitution: Sendable {
     public let frame: Int
@@ -128,7 +131,16 @@ extension FilterSets {
         choice.use(first.filters, without: first.missing)
         if let turned = first.turned { choice.play(turned, for: feed.play.selection, of: device, self) }
       }
-      return (play: feed.play, choice: choice)
+      return (play: feed.play, choice: choice, lineage: 1)
+    }
+    var coming = Event.all(of: feeds, inputs, forming: forming)[...]
+    /// Whether the feed turns again soon, so that a running engine would still lack tables.
+    func isTurning(_ n: Int, at frame: Int) -> Bool {
+      let soon = frame + Int(Self.rest * engine.sampleRate)
+      return coming.prefix { $0.frame < soon }.contains { event in
+        guard case .substitution = event.kind else { return false }
+        return event.feed == n && event.frame > frame
+      }
     }
     func filters(_ n: Int) throws -> FilterSet {
       try states[n].choice.filters(for: states[n].play.selection, of: device, self)
@@ -136,17 +148,24 @@ extension FilterSets {
     func base(_ n: Int) throws -> FilterSet { states[n].play.base(of: try filters(n)) }
     var numbers: [Int] = []
     var reusable: [Int: ReusableTarget] = [:]
-    /// What feeds follow the sound with from now on, by their numbers in the engine.
-    func targets() throws -> [Int: AdaptiveFilters.Target] {
+    /// What feeds follow the sound with from a frame on, by their numbers in the engine.
+    func targets(at frame: Int) throws -> [Int: AdaptiveFilters.Target] {
       var targets: [Int: AdaptiveFilters.Target] = [:]
       for (n, number) in numbers.enumerated() where states[n].play.followsSound {
         var played = states[n].play
         played.selection = states[n].choice.played(played.selection)
         let whole = try filters(n)
-        let target =
-          try reusable[number]?.target(
-            for: played, whole: whole, places: places, findsDirections: model?.findsDirections ?? false)
-          ?? model?.target(played, whole: whole, delayFrames: bank.delayFrames, places: places)
+        let (last, lineage) = (reusable[number], states[n].lineage)
+        var target = last?.target(
+          for: played, whole: whole, places: places, findsDirections: model?.findsDirections ?? false)
+        if target == nil, let model, isTurning(n, at: frame) {
+          target = last?.target(
+            turnedTo: played, whole: whole, places: places, lineage: lineage, model,
+            delayFrames: bank.delayFrames)
+        }
+        target =
+          try target ?? model?.target(played, whole: whole, delayFrames: bank.delayFrames, places: places)
+        target?.lineage = lineage
         targets[number] = target
         reusable[number] = target.map { ReusableTarget($0, for: played, whole: whole) }
       }
@@ -158,23 +177,24 @@ extension FilterSets {
       let (amplitude, highPass) = (feed.play.amplitude, feed.play.highPass.frequency?.value)
       // The engine's own feed has two outputs at most.
       if n == 0, feed.channels <= 2 {
-        engine.start(with: try base(n), gain: amplitude, highPass: highPass)
+        engine.start(with: try base(n), gain: amplitude, highPass: highPass, lineage: states[n].lineage)
         numbers.append(0)
         firstOutputs.append(0)
         continue
       }
       guard
         let number = engine.startFeed(
-          with: try base(n), firstOutput: end, gain: amplitude, highPass: highPass)
+          with: try base(n), firstOutput: end, gain: amplitude, highPass: highPass,
+          lineage: states[n].lineage)
       else { throw Unsupported("an engine has at most \(Engine.mostFeeds + 1) feeds") }
       numbers.append(number)
       firstOutputs.append(end)
       end += feed.channels
     }
-    adaptive?.start(try targets())
-    var coming = Event.all(of: feeds, inputs, forming: forming)[...]
+    adaptive?.start(try targets(at: 0))
     func post(_ event: Event) throws {
       let n = event.feed
+      let (play, missing) = (states[n].play, states[n].choice.missing)
       switch event.kind {
       case .change(let play): states[n].play = play
       case .substitution(let new):
@@ -186,13 +206,19 @@ extension FilterSets {
       case .copies: return engine.takeInputsAsTheyAre()
       case .inputs(let memory): return engine.setInputs(memory)
       }
-      let (amplitude, highPass) = (states[n].play.amplitude, states[n].play.highPass.frequency?.value)
-      if case .change = event.kind {
-        _ = try engine.change(feed: numbers[n], to: base(n), gain: amplitude, highPass: highPass)
-      } else {
-        _ = try engine.substitute(feed: numbers[n], base(n), gain: amplitude, highPass: highPass)
+      if !states[n].play.isTurned(from: play) || states[n].choice.missing != missing {
+        states[n].lineage += 1
       }
-      adaptive?.follow(try targets())
+      let (amplitude, highPass) = (states[n].play.amplitude, states[n].play.highPass.frequency?.value)
+      let (feed, lineage) = (numbers[n], states[n].lineage)
+      if case .change = event.kind {
+        _ = try engine.change(
+          feed: feed, to: base(n), gain: amplitude, highPass: highPass, lineage: lineage)
+      } else {
+        _ = try engine.substitute(
+          feed: feed, base(n), gain: amplitude, highPass: highPass, lineage: lineage)
+      }
+      adaptive?.follow(try targets(at: event.frame))
     }
     var run = OfflineRun(
       engine, microphones: [[Float]](repeating: [], count: engine.microphones), firstFrame: clock,

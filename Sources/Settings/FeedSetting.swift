@@ -56,6 +56,19 @@ public struct FeedSetting: Hashable, Sendable {
   /// Whether it plays who speaks and the rest as loud.
   public var isWhole: Bool { partGains == (1, 1) }
 
+  /// Whether it is `other`, turned or with other levels: filters that follow the sound of one may be heard for a moment as the
+  /// other. Stereo that follows directions is not meant, whose image would stay behind.
+  public func isTurned(from other: FeedSetting) -> Bool {
+    func still(_ selection: Selection) -> Selection {
+      var still = selection
+      (still.look, still.pose) = (nil, .none)
+      return still
+    }
+    return (wind > 0) == (other.wind > 0) && (wind > 0 || !isWhole) && part == other.part
+      && isWhole == other.isWhole && frame == other.frame
+      && still(selection) == still(other.selection)
+  }
+
   /// The same with linear filters: as one microphone is listened to.
   public var linear: FeedSetting {
     var feed = self

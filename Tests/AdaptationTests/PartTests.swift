@@ -45,11 +45,18 @@ import Testing
 
     /// The outputs of all feeds, one after another.
     func render(_ sound: [[Float]], _ feeds: [FeedSetting], period: Int = 128) throws -> [[Float]] {
+      try render(sound, feeds.map { FilterSets.Feed($0) }, period: period)
+    }
+
+    func render(
+      _ sound: [[Float]], _ feeds: [FilterSets.Feed], onDemand: FilterChoice = FilterChoice(),
+      period: Int = 128
+    ) throws -> [[Float]] {
       var parts = [sound]
-      let all = [FilterSets.Feed(try PartTests.feed(.omnidirectional))] + feeds.map { FilterSets.Feed($0) }
+      let all = [FilterSets.Feed(try PartTests.feed(.omnidirectional))] + feeds
       var outputs = [[Float]](repeating: [], count: all.dropFirst().reduce(0) { $0 + $1.channels })
       try sets.render(
-        all, of: device, model: model, period: period, next: { parts.popLast() },
+        all, of: device, onDemand: onDemand, model: model, period: period, next: { parts.popLast() },
         write: { feeds in
           for (n, output) in feeds.dropFirst().joined().enumerated() { outputs[n] += output }
         })
@@ -206,6 +213,49 @@ import Testing
       #expect(takes(55, seat: 40, talkers: talkers) && !takes(65, seat: 40, talkers: talkers))
       #expect(!takes(55, seat: 40, others: [60], talkers: talkers))
     }
+  }
+
+  @Test(
+    "talkers stay as loud while the head turns every 50 ms, of stereo that follows the sound, of B-format, and without all microphones' directions",
+    arguments: [(PolarPattern.ambix1, 0.0, false), (.ambix1, 0, true), (.stereo, 1, false)])
+  func turning(_ setting: (pattern: PolarPattern, adaptation: Double, ofMany: Bool)) throws {
+    let world = setting.ofMany ? Self.large : Self.world
+    var feed = try Self.feed(setting.pattern, .talkers, adaptation: setting.adaptation)
+    var choice = FilterChoice()
+    let poses = (0..<40).map { Pose(yaw: setting.pattern == .stereo ? Double($0 % 6) : Double(5 * $0)) }
+    for pose in poses {
+      var selection = feed.selection
+      selection.pose = pose
+      for key in FilterChoice.keys(for: selection, of: world.device, sampleRate: 48_000, without: [])
+      where !choice.contains(key) {
+        let own = try #require(try world.device.ownDevice(of: key.selection))
+        choice.keep(try FilterSets(device: own, sampleRate: 48_000), for: key)
+      }
+    }
+    feed.selection.follows = [.yaw]
+    func render(_ poses: [Pose]) throws -> [[Float]] {
+      var play = FilterSets.Feed(feed)
+      play.substitutions = poses.enumerated().map { step, pose in
+        var turned = feed.selection
+        (turned.follows, turned.pose) = ([], pose)
+        return FilterSets.Substitution(frame: 48_000 + 2400 * step, filters: nil, turned: turned)
+      }
+      return try world.render(world.left, [play], onDemand: choice)
+    }
+    let (still, turned) = (try render([poses[0]]), try render(poses))
+    // Each window has an end of one pose and the beginning of the next.
+    let differences = stride(from: 48_000 - 480, to: 144_000 - 960, by: 2400).map { start in
+      func energy(_ outputs: [[Float]]) -> Double {
+        outputs.reduce(1e-9) { sum, output in
+          output[start..<start + 960].reduce(sum) { $0 + Double($1) * Double($1) }
+        }
+      }
+      return (loud: energy(still), change: Self.decibels(energy(turned) / energy(still)))
+    }
+    let loudest = differences.map(\.loud).max()!
+    let heard = differences.filter { $0.loud > 0.01 * loudest }.map(\.change)
+    print("talkers while the head turns: \(heard.min()!) to \(heard.max()!) dB")
+    #expect(heard.count > 10 && heard.min()! > -3 && heard.max()! < 3, "\(heard)")
   }
 
   @Test("in diffuse noise, talkers are at least 8 dB below the room")
