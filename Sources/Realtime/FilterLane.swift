@@ -6,7 +6,8 @@ import Threads
 /// (128 frames at 48 kHz), as soon as no other fade of the feed is under way.
 ///
 /// A set is heard only while its base is in force, or one of the same lineage: a change of the user's goes from whatever
-/// sounds to the linear filters of the new setting; a turned setting keeps what sounds until a newer set comes. Where nothing was delivered for 100 ms, the callback fades back to the base.
+/// sounds to the linear filters of the new setting; a turned setting keeps what sounds until a newer set comes. Where nothing
+/// was delivered for 100 ms, the callback fades back to the base.
 final class FilterLane: @unchecked Sendable {
   // Unchecked: `slots` pass from the worker to the callback and back (`isHeld`, `release`). The worker and the control side
   // call under the lock of `FilterStream`.
