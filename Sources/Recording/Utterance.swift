@@ -90,13 +90,6 @@ public struct Utterance: Hashable, Sendable {
     .sorted { ($0.begin, $0.number) < ($1.begin, $1.number) }
   }
 
-  /// Where each identity of a sidecar's list is on average, in the order in which they are first heard.
-  /// - Parameter frames: of the take.
-  public static func identities(_ talkers: [Sidecar.Talker], until frames: Int) -> [(talker: Int, look: Look)]
-  {
-    places(sounds(talkers, until: frames, edge: 0, late: 0), least: 0)
-  }
-
   /// Where the identities are that sound for long enough, in the order in which they begin.
   private static func places(_ sounds: [Sound], least: Int) -> [(talker: Int, look: Look)] {
     var all: [Int: (frames: Int, sum: Sound)] = [:]

@@ -1,7 +1,6 @@
 import AudioFiles
 import Foundation
 import LiveSupport
-import Presets
 import Recording
 import TestSupport
 import Testing
@@ -208,25 +207,6 @@ import Testing
       stranger.status == 1 && stranger.isOneSentence && stranger.error.contains("did you mean there?"),
       "\(stranger)")
     #expect(home.contents("").contains("no.wav") == false)
-  }
-
-  @Test(
-    "a feed that was recorded as talker 4 is whom the running Pinna counted as the fourth, whom a render hears first"
-  )
-  func recordedNumber() throws {
-    let clip = try ring7()
-    try home.writeTake("four", clip.channels, [240_000])
-    let device = try PresetLibrary(folders: [repositoryFolder + "/Presets"]).device(named: "ring7")
-    try edit("four") { sidecar in
-      sidecar["talkers"] = "4800 4 60 -32 80"
-      sidecar["setup"] = (sidecar["setup"] as! [String: Any]).merging([
-        "preset": "ring7", "device": "ring7", "part": "4", "microphones": device.microphones.map(\.name),
-      ]) { $1 }
-    }
-    let outcome = try home.pinna("render", home.path + "/four-microphones.wav", home.path + "/four.wav")
-    try #require(outcome.status == 0, "\(outcome)")
-    let heard = try AudioClip(path: home.path + "/four.wav").channels[0].suffix(120_000)
-    #expect(heard.contains { abs($0) > 1e-3 }, "silent")
   }
 
   @Test(

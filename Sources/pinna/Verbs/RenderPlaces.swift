@@ -1,6 +1,5 @@
 import Acoustics
 import Presets
-import Recording
 import Rendering
 import Settings
 
@@ -17,8 +16,7 @@ extension Verb {
     }
   }
 
-  /// Where those are whom a part may name, in the device frame. A number is that of the list of a take's talkers; as it was
-  /// recorded, one that Pinna counted live.
+  /// Where those are whom a part may name, in the device frame. A number is that of the list of a take's talkers.
   /// - Parameters:
   ///   - parts: of the feeds, other than those as they were recorded.
   ///   - setting: of the first.
@@ -46,11 +44,6 @@ extension Verb {
             + "pinna talkers \(arguments.operands[0])")
       }
       main.seats += numbered
-    } else {
-      main.seats += try Utterance.identities(take.sidecar.talkerList() ?? [], until: take.sidecar.frames).map
-      {
-        Seat(name: "\($0.talker)", look: $0.look)
-      }
     }
     return main.places
   }
