@@ -86,7 +86,8 @@ public final class AdaptiveFilters: @unchecked Sendable {
   private let told = Locked<Talkers?>(nil)
   /// The newest wind, `[microphone]`, as powers; nil while nobody looks for it.
   private let heardWind = Locked<[Float]?>(nil)
-  private let isIncomplete = Atomic<Bool>(false)
+  /// Whether a microphone is missing.
+  private let lacksMicrophone = Atomic<Bool>(false)
   /// By feed.
   private let removedWind = Locked<[Int: Double]>([:])
   private var spectra: MicrophoneSpectra?
@@ -170,9 +171,7 @@ public final class AdaptiveFilters: @unchecked Sendable {
   /// Finds no talkers while a microphone is missing: directions need all of them.
   ///
   /// Thread: any.
-  package func setIncomplete(_ isIncomplete: Bool) {
-    self.isIncomplete.store(isIncomplete, ordering: .relaxed)
-  }
+  package func setLacksMicrophone(_ lacks: Bool) { lacksMicrophone.store(lacks, ordering: .relaxed) }
 
   /// Lists who speaks where from a frame of the engine on, also a past one; nil for no more.
   ///
@@ -221,7 +220,7 @@ public final class AdaptiveFilters: @unchecked Sendable {
         // The responses are those of all microphones.
         if let finder {
           // Nobody is heard while a microphone is muted or missing, and everybody is who they were.
-          let heard = hasMuted || isIncomplete.load(ordering: .relaxed) ? step.muted : step
+          let heard = hasMuted || lacksMicrophone.load(ordering: .relaxed) ? step.muted : step
           tracker?.take(heard, of: finder)
           listing.take(heard, of: finder) { makeTracker(finder) }
         }
@@ -370,7 +369,10 @@ public final class AdaptiveFilters: @unchecked Sendable {
       if let finder { listing.prepare(finder) }
       told.withLock { $0 = nil }
     }
-    if wind?.table !== table { wind = table.map(WindAnalysis.init) }
+    if wind?.table !== table {
+      wind = table.map(WindAnalysis.init)
+      if wind == nil { heardWind.withLock { $0 = nil } }
+    }
     guard let grid = first?.array?.grid ?? table?.grid else { return }
     let isRunning = spectra != nil
     // Wind is looked for in all microphones.

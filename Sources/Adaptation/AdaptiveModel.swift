@@ -122,7 +122,9 @@ public final class AdaptiveModel: Sendable {
 extension FollowedPart.Picked {
   /// - Parameter name: of a place, or the number of a talker.
   init(_ name: String, _ places: [String: Direction]) {
-    let others = places.filter { $0.key != name }.map(\.value.vector)
+    // A number and a seat's name may be one person's.
+    let others = places.filter { $0.key != name && (Int($0.key) == nil) == (Int(name) == nil) }.map(
+      \.value.vector)
     self = places[name].map { .at($0.vector, others: others) } ?? .one(Int(name) ?? 0)
   }
 }

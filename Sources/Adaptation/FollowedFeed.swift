@@ -24,9 +24,9 @@ package final class FollowedFeed: @unchecked Sendable {
   private let slots: [Int?]
   /// Filters that are written at every update.
   private static let mostFilters = 128
-  /// Of the postfilter: the least gain; the part of the wind's power that counts, as beside strong wind too little is known of
-  /// the sound for more; and what its gain is times, so that what is clearly sound passes whole.
-  private static let (leastPass, counted, clear): (Float, Float, Float) = (0.25, 0.1, 1.15)
+  /// Of the postfilter: the least gain (-12 dB); the part of the wind's power that counts: beside strong wind little is known of
+  /// the sound, and the whole cost 5 dB of speech; and a factor with which clear sound passes whole.
+  private static let (leastGain, windPart, gainFactor): (Float, Float, Float) = (0.25, 0.1, 1.15)
   /// Whether the one or two directions of the band that is being solved are part of its talkers.
   var (takesFirst, takesSecond) = (false, false)
   /// 0…1: the corrections for directions are multiplied by it.
@@ -36,8 +36,8 @@ package final class FollowedFeed: @unchecked Sendable {
   /// Linear gains of the talkers, and of the rest.
   var talkersGain: Double
   var roomGain: Double
-  /// By how many decibels the wind in this feed is softer than in its linear filters, both with the sound as loud before the
-  /// postfilter.
+  /// By how many decibels the wind in this feed is softer than in its linear filters: as the sound is before the postfilter,
+  /// which lowers both.
   private(set) var removed = 0.0
   /// Updates in which nothing was applied. A feed without corrections begins with its linear filters.
   var updatesAtRest: Int
@@ -185,10 +185,11 @@ package final class FollowedFeed: @unchecked Sendable {
 
   /// The gain of a bin for the wind that the weights leave: of all outputs and parts alike, so that the image stays, and
   /// parts add up.
-  /// - Source: the multichannel Wiener filter's postfilter; of less wind than there is, so that soft speech stays.
+  /// - Source: the single-channel Wiener postfilter of K. U. Simmer, J. Bitzer and C. Marro, "Post-filtering techniques"
+  ///   (2001), for less wind than there is, so that soft speech stays.
   private func postfilter(_ power: (kept: Float, wind: Float)) -> Float {
-    let wiener = power.kept / (power.kept + Self.counted * power.wind / WindAnalysis.weight)
-    let pass = min(1, max(Self.leastPass, Self.clear * wiener))
+    let wiener = power.kept / (power.kept + Self.windPart * power.wind / WindAnalysis.weight)
+    let pass = min(1, max(Self.leastGain, Self.gainFactor * wiener))
     return 1 - Float(windStrength) * (1 - pass)
   }
 
@@ -222,14 +223,14 @@ package final class FollowedFeed: @unchecked Sendable {
     return max(sum, 0)
   }
 
-  /// The wind that all outputs have.
+  /// The wind that all outputs have; of dead microphones, none.
   private static func noise(
     _ rows: UnsafePointer<Float>, _ n: UnsafePointer<Float>, _ outputs: Int, _ count: Int
   )
     -> Float
   {
     var sum: Float = 0
-    for m in 0..<outputs * count {
+    for m in 0..<outputs * count where n[m % count] < WindAnalysis.absent {
       sum += n[m % count] * (rows[2 * m] * rows[2 * m] + rows[2 * m + 1] * rows[2 * m + 1])
     }
     return sum

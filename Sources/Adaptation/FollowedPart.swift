@@ -67,10 +67,10 @@ public struct FollowedPart: Sendable {
       func isNearer(_ direction: SIMD3<Double>) -> Bool {
         others.allSatisfy { cosine($0, direction) <= cosine(place, direction) }
       }
-      // What no talker is known to have may be the first of whoever is there.
-      guard let talker = talker(nearest: direction, known, within: Self.near) else {
-        return cosine(place, direction) > Self.near && isNearer(direction)
-      }
+      // What is nearer to the place than to anybody known may be the first of whoever is there.
+      guard let talker = talker(nearest: direction, known, within: Self.near),
+        cosine(talker.direction, direction) > cosine(place, direction)
+      else { return cosine(place, direction) > Self.near && isNearer(direction) }
       return isNearer(talker.direction)
         && self.talker(nearest: place, known, within: Self.named)?.identity == talker.identity
     case .one(let identity): return talker(nearest: direction, known, within: Self.near)?.identity == identity

@@ -5,6 +5,9 @@ import Settings
 /// A feed's last target with its tables, which take a moment to compute. A change of gain or strength
 /// alone, or of where talkers sit, reuses them.
 public struct ReusableTarget: Sendable {
+  /// Seconds without a turn after which tables that take long are computed, live and in renderings.
+  public static let rest = 0.3
+
   private var target: AdaptiveFilters.Target
   // What its tables are for: with the selection that is played.
   private let feed: FeedSetting

@@ -29,8 +29,8 @@ package final class TalkerTracker {
   private static let (near, around, same) = (cosine(22), cosine(15), cosine(14))
   /// By how many degrees somebody who sounded within `memory` counts as nearer to evidence than who is only remembered.
   private static let preference = 10.0
-  /// Seconds for which somebody has sounded who is no double of another's place.
-  private static let own = 1.0
+  /// Seconds for which a talker has sounded in all before it can hide a silent one, or remain beside it.
+  private static let established = 1.0
   /// Evidence in one moment that shows a talker to speak, as it is told at once and in a list, which may not say too much;
   /// and seconds without any after which it does not: pauses between words are shorter.
   private static let (moment, sureMoment, pause) = (2e-4, 1.5e-3, 0.6)
@@ -61,7 +61,7 @@ package final class TalkerTracker {
     /// The clock when there was evidence last, and when the present sound began.
     var last: Int
     var start: Int
-    /// Whether somebody else sounds in its place, of whom all evidence there is.
+    /// Whether it gets no evidence, because another talker sounds in its place (`hide`).
     var isHidden = false
     /// While it sounds: where it was told to be, and sums over what it sounds like.
     var told = SIMD3<Double>.zero
@@ -208,14 +208,16 @@ package final class TalkerTracker {
     }
   }
 
-  /// Hides the silent whose places others are in, who have been heard elsewhere before.
+  /// Hides each silent talker within 14° of one that sounds, and has for more than a second in all: what comes from there is
+  /// that one's.
   private func hide() {
     for n in tracks.indices {
       let talker = tracks[n].talker
       tracks[n].isHidden =
         !talker.isActive
         && tracks.contains {
-          $0.talker.isActive && $0.heard > Self.own && $0.talker.direction.dot(talker.direction) > Self.same
+          $0.talker.isActive && $0.heard > Self.established
+            && $0.talker.direction.dot(talker.direction) > Self.same
         }
     }
   }
@@ -243,7 +245,8 @@ package final class TalkerTracker {
     }
   }
 
-  /// The nearest; who is silent for long is so by `preference` less, so that who walks past its place keeps the number.
+  /// The nearest within 22°. Who is silent for longer than `memory` counts as 10° farther, so that who walks past keeps the
+  /// number.
   private func talker(near direction: SIMD3<Double>) -> Int? {
     var (best, least): (Int?, Double) = (nil, .infinity)
     for n in tracks.indices where !tracks[n].isHidden {
@@ -327,15 +330,17 @@ package final class TalkerTracker {
     changes?.append(TalkerChange(frame: min(clock, tracks[n].last + Int(Self.decay * rate)), talker: talker))
   }
 
-  /// Of two talkers at one place, the older remains; the younger as well while it sounds or has just done so, was heard on
-  /// its own before, and the older is silent.
+  /// Of two talkers within 14°, removes the younger, unless it has sounded for more than a second in all, and: it is hidden,
+  /// until who hides it has gone on or is silent; or the older is silent and it has sounded within `memory`.
   private func removeDoubles() {
     var n = 1
     while n < tracks.count {
       let track = tracks[n]
-      let isOwn = track.talker.silence <= Self.memory && track.heard > Self.own
+      let isEstablished = track.heard > Self.established
+      let stays = isEstablished && track.talker.silence <= Self.memory
       if tracks[..<n].contains(where: {
-        $0.talker.direction.dot(track.talker.direction) > Self.same && !(isOwn && !$0.talker.isActive)
+        $0.talker.direction.dot(track.talker.direction) > Self.same && !(stays && !$0.talker.isActive)
+          && !(isEstablished && track.isHidden && $0.talker.isActive)
       }) {
         if tracks[n].talker.isActive { end(n) }
         tracks.remove(at: n)

@@ -28,6 +28,8 @@ final class WindAnalysis {
   private static let dead: Float = 1e-5
   /// The most that wind is taken to be, relative to sound.
   private static let most: Float = 1e4
+  /// What stands for the wind of a dead microphone, whose filters hear nothing.
+  static let absent: Float = 2e4
   /// Added to the covariance of diffuse sound, relative to its mean: what filters are designed with.
   private static let loading: Float = 0.01
   /// The most by which filters are made louder, so that what shall stay is as loud as before. Where wind hides the sound, it
@@ -180,7 +182,7 @@ final class WindAnalysis {
       let own = power(bin, m)
       let left = own * (1 - parts[m])
       if upTo710.contains(bin) { powers[m] += left * scale }
-      n[m] = own > Self.dead * loudest ? min(Self.most, share * left / sound) : Self.most
+      n[m] = own > Self.dead * loudest ? min(Self.most, share * left / sound) : Self.absent
     }
   }
 

@@ -69,8 +69,8 @@ package final class WindReference: Sendable {
   package let kept: [Float]
   /// Of how many outputs, the first ones.
   let outputs: Int
-  /// Of each bin, the part of the correction that is applied: where ears tell directions by phase, stereo keeps its image, and
-  /// its wind.
+  /// Of each bin, the part of the weights' correction that is applied: where ears tell directions by phase, stereo keeps its
+  /// image, and the postfilter alone lowers wind.
   let shares: [Float]
 
   /// The frequencies in hertz up to which stereo changes as a whole, and not at all.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// An advisory lock (`flock`) that marks a file as being written. The kernel releases it however the writer ends.
+/// An advisory lock (`flock`) that marks a file as being written, or a folder as one whose takes are edited. The kernel releases it however the writer ends.
 package enum FileLock: Equatable {
   /// This program holds the lock until it closes the descriptor.
   case acquired

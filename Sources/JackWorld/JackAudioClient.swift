@@ -283,11 +283,11 @@ final class JackAudioClient: AudioClient {
   {
     let used = try engine
     guard var live = used.feeds.withLock({ $0[feed.name] }) else { throw QueueRefusal.noFeed }
-    live.play(feed, filters, without: choice.withLock { $0.missing })
+    live.noteSent(feed, filters, without: choice.withLock { $0.missing })
     let ticket = try used.engine.change(
       feed: live.number, to: feed.base(of: filters), gain: feed.amplitude,
       highPass: feed.highPass.frequency?.value, lineage: live.lineage, isRestoring: isRestoring)
-    used.feeds.withLock { $0[feed.name] = live }
+    used.note(live, as: feed.name)
     if follows { adapt(used, feed, live, filters) }
     return ticket
   }
@@ -303,9 +303,9 @@ final class JackAudioClient: AudioClient {
         lineage: live.lineage), feed: live.number)
   }
 
-  func findTalkers(_ isWanted: Bool, isIncomplete: Bool) {
+  func findTalkers(_ isWanted: Bool, lacksMicrophone: Bool) {
     let adaptation = inUse.withLock { $0 }?.adaptation
-    adaptation?.setIncomplete(isIncomplete)
+    adaptation?.setLacksMicrophone(lacksMicrophone)
     adaptation?.find(isWanted || options.findsTalkers)
   }
 
@@ -339,11 +339,11 @@ final class JackAudioClient: AudioClient {
       do {
         let filters = try filters(for: feed, in: setting)
         guard feed.isMain || filters !== live.filters else { continue }
-        live.play(feed, filters, without: choice.withLock { $0.missing })
+        live.noteSent(feed, filters, without: choice.withLock { $0.missing })
         tickets[feed.name] = try used.engine.substitute(
           feed: live.number, feed.base(of: filters), gain: feed.amplitude,
           highPass: feed.highPass.frequency?.value, lineage: live.lineage)
-        used.feeds.withLock { $0[feed.name] = live }
+        used.note(live, as: feed.name)
         adapt(used, feed, live, filters)
       } catch  where feed.isMain { throw error } catch { continue }
     }
@@ -405,6 +405,11 @@ final class JackEngine: PreparedEngine {
   /// The feeds that the engine plays, by name.
   let feeds = Locked([FeedSetting.main: LiveFeed(number: 0, firstOutput: -2, outputs: 2)])
 
+  /// Notes what was sent to a feed, unless it was removed meanwhile.
+  func note(_ live: LiveFeed, as name: String) {
+    feeds.withLock { if $0[name]?.number == live.number { $0[name] = live } }
+  }
+
   struct LiveFeed: Sendable {
     /// Among the engine's feeds.
     let number: Int
@@ -417,14 +422,18 @@ final class JackEngine: PreparedEngine {
     private var last: (feed: FeedSetting, missing: Set<String>)?
     /// Of what was sent last, as in `Engine.change`.
     private(set) var lineage = 0
+    /// So far: the successor of a feed has another one, whatever still arrives for its predecessor.
+    private static let lineages = Atomic<Int>(0)
 
     init(number: Int, firstOutput: Int, outputs: Int) {
       (self.number, self.firstOutput, self.outputs) = (number, firstOutput, outputs)
     }
 
     /// Notes what is sent to the engine.
-    mutating func play(_ feed: FeedSetting, _ filters: FilterSet, without missing: Set<String>) {
-      if last.map({ feed.isTurned(from: $0.feed) && missing == $0.missing }) != true { lineage += 1 }
+    mutating func noteSent(_ feed: FeedSetting, _ filters: FilterSet, without missing: Set<String>) {
+      if last.map({ feed.continues($0.feed) && missing == $0.missing }) != true {
+        lineage = Self.lineages.wrappingAdd(1, ordering: .relaxed).newValue
+      }
       (self.filters, last) = (filters, (feed, missing))
     }
   }

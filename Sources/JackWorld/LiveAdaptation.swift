@@ -88,7 +88,7 @@ final class LiveAdaptation: Sendable {
   }
 
   /// Finds nobody while a microphone is missing.
-  func setIncomplete(_ isIncomplete: Bool) { adaptive.setIncomplete(isIncomplete) }
+  func setLacksMicrophone(_ lacks: Bool) { adaptive.setLacksMicrophone(lacks) }
 
   /// Those whom parts may name are there from now on.
   func place(_ places: [String: Direction]) {
@@ -111,7 +111,8 @@ final class LiveAdaptation: Sendable {
       guard known[feed] == nil, let target = turned(play, feed, new.findsDirections) else { continue }
       (known[feed], hasTurned) = (target, true)
     }
-    let isComplete = known.count == plays.count
+    let lacksDirections = new.findsDirections && model.withLock { $0?.findsDirections } != true
+    let isComplete = known.count == plays.count && !lacksDirections
     if isComplete || hasTurned {
       settle(number, known, isComplete ? .ready : .preparing)
     } else {
@@ -167,12 +168,13 @@ final class LiveAdaptation: Sendable {
     number == wanted.withLock { $0.number } && !hasEnded.load(ordering: .relaxed)
   }
 
-  /// Waits for 300 ms.
+  /// Waits for `ReusableTarget.rest`.
   ///
   /// Thread: that of `maker`.
   /// - Returns: false as soon as something else is wanted.
   private func rests(_ number: Int) -> Bool {
-    for _ in 0..<15 {
+    let end = ContinuousClock.now + .seconds(ReusableTarget.rest)
+    while .now < end {
       guard isNewest(number) else { return false }
       usleep(20_000)
     }
@@ -203,7 +205,7 @@ final class LiveAdaptation: Sendable {
   /// The target of a feed that has turned, with the tables that are made at once; nil if it has done more than that.
   private func turned(_ play: Play, _ feed: Int, _ findsDirections: Bool) -> AdaptiveFilters.Target? {
     guard let last = reusable.withLock({ $0[feed] }), let model = model.withLock({ $0 }),
-      model.device == play.device, model.findsDirections || !findsDirections,
+      model.device == play.device, model.findsDirections || !play.feed.followsDirections,
       var target = last.target(
         turnedTo: play.feed, whole: play.whole, places: play.places, lineage: play.lineage, model,
         delayFrames: delayFrames)

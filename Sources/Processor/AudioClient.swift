@@ -122,8 +122,8 @@ package protocol AudioClient: AnyObject, Sendable {
   /// - Throws: if `main` is among them and cannot be changed. Then nothing is posted.
   func substitute(_ feeds: [String], in setting: Setting) throws -> [String: Ticket]
   /// Looks for talkers, or ceases to, unless something else needs them: `readings` tells who is heard.
-  /// - Parameter isIncomplete: whether a microphone is missing, so that nobody can be found.
-  func findTalkers(_ isWanted: Bool, isIncomplete: Bool)
+  /// - Parameter lacksMicrophone: whether a microphone is missing: directions need all, so nobody is found.
+  func findTalkers(_ isWanted: Bool, lacksMicrophone: Bool)
   /// Lists who speaks where, as far as talkers are looked for.
   /// - Parameter frame: of the engine, from which on, also a past one; nil for no more.
   func listTalkers(from frame: Int?)

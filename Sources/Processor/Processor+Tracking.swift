@@ -96,7 +96,7 @@ extension Processor {
 
   /// Looks for talkers as far as something needs them, and takes over who is heard.
   func hear(_ readings: Readings) {
-    client?.findTalkers(followsTalkers, isIncomplete: !fallback.watch.missing.isEmpty)
+    client?.findTalkers(followsTalkers, lacksMicrophone: !fallback.watch.missing.isEmpty)
     guard let talkers = trustedTalkers(readings) else { return tracking.forgetTalkers() }
     tracking.hear(talkers)
     if state.kind == .recording, let take = state.take?.take { listTalkers(in: take) }

@@ -18,8 +18,8 @@ struct FilterSetting: BitwiseCopyable {
   /// Whether it came with filters that follow the sound, or with the return from them: nobody asked for it, so nothing
   /// is reported.
   private(set) var isAdaptation = false
-  /// Whether nothing new is heard with it: the same filters play as before, as loud.
-  private(set) var isTurnAlone = false
+  /// Whether it plays on with the filters and the gain in force, so that a short fade is enough.
+  private(set) var keepsFiltersAndGain = false
 
   /// Thread: any.
   @_noLocks @_noAllocation
@@ -45,7 +45,7 @@ struct FilterSetting: BitwiseCopyable {
     setting.filters = filters
     setting.slot = slot
     setting.isAdaptation = true
-    setting.isTurnAlone = false
+    setting.keepsFiltersAndGain = false
     return setting
   }
 
@@ -60,23 +60,23 @@ struct FilterSetting: BitwiseCopyable {
     return setting
   }
 
-  /// Whether it is the same setting as another one of this lineage, turned.
+  /// Whether filters of this lineage may play for it.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
-  func isTurned(from other: Int) -> Bool { lineage != 0 && lineage == other }
+  func hasLineage(_ other: Int) -> Bool { lineage != 0 && lineage == other }
 
   /// The same setting with the filters of `playing`, if these follow the sound and stand for the same linear ones, or for
-  /// those that it is turned from: of gain and high-pass alone, nothing else is heard.
+  /// those that it is turned from: neither a change of gain or high-pass nor a turn interrupts them.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func following(_ playing: FilterSetting) -> FilterSetting {
     guard playing.slot >= 0,
-      playing.base.toOpaque() == base.toOpaque() || isTurned(from: playing.lineage)
+      playing.base.toOpaque() == base.toOpaque() || hasLineage(playing.lineage)
     else { return self }
     var setting = self
-    setting.isTurnAlone = isSubstitute && gain == playing.gain
+    setting.keepsFiltersAndGain = isSubstitute && gain == playing.gain
     setting.filters = playing.filters
     setting.slot = playing.slot
     return setting

@@ -75,7 +75,7 @@ extension Engine {
     }
     let serial = current.base._withUnsafeGuaranteedRef { $0.serial }
     if lane._withUnsafeGuaranteedRef({ $0.base(ofSlot: slot) }) == serial { return true }
-    return current.isTurned(from: lane._withUnsafeGuaranteedRef { $0.lineage(ofSlot: slot) })
+    return current.hasLineage(lane._withUnsafeGuaranteedRef { $0.lineage(ofSlot: slot) })
   }
 
   /// Whether nothing was taken up for 100 ms, and for two periods.
@@ -104,7 +104,7 @@ extension Engine {
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func fade(to next: FilterSetting) -> Crossfade {
-    next.slot >= 0 && (next.isAdaptation || next.isTurnAlone) ? adaptedFade : fade
+    next.slot >= 0 && (next.isAdaptation || next.keepsFiltersAndGain) ? adaptedFade : fade
   }
 
   /// Gives back the filters that `current` has played on a feed, after the fade from them.

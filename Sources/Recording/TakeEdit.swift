@@ -90,9 +90,9 @@ extension TakeFolder {
     guard Self.isFileName(name), let folder = OpenFolder(path: path) else {
       throw TakeError("there is no take \(name) in \(path); to list the takes, run: pinna takes list")
     }
-    // Of two edits at once, the second one is of what the first one wrote. Where nothing can be locked, nobody waits.
+    // A second edit waits, and then changes what the first one wrote. Without locks on the file system, nobody waits.
     guard FileLock.acquire(folder.descriptor, timeout: .seconds(5)) != .held else {
-      throw TakeError("another program edits a take in \(path); try again in a moment")
+      throw TakeError("cannot edit \(name) in \(path): another edit there has not ended for 5 s; try again")
     }
     // The folder holds its lock until it is closed.
     defer { withExtendedLifetime(folder) {} }

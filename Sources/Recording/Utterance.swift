@@ -28,8 +28,8 @@ public struct Utterance: Hashable, Sendable {
 
   /// In seconds: pauses that are no end, sounds that are no speech, and the sum of sounds without which nobody is a talker.
   static let (pause, blip, least) = (0.5, 0.15, 1.0)
-  /// Who sound together for longer than so many seconds are two, wherever they are.
-  static let together = 1.0
+  /// Seconds for which two identities may sound at once, and still be one talker; also a tenth of what the shorter has.
+  static let mostOverlap = 1.0
   /// The angle in degrees between places that are one.
   static let samePlace = 18.0
   /// Whoever ceases within the last seconds of a take is taken to speak to its end: live, it is not known before it ends.
@@ -72,7 +72,11 @@ public struct Utterance: Hashable, Sendable {
       sounds(talkers, until: frames, edge: count(edge), late: count(lateness)), pause: count(pause)
     ).filter { $0.end - $0.begin >= count(blip) }
     // Who moved away, and was then taken for another in the same place.
-    let same = sameTalkers(places(sounds, least: 0)) { together(sounds, $0, $1) > count(Self.together) }
+    let each = Dictionary(grouping: sounds, by: \.identity)
+    let same = sameTalkers(places(sounds, least: 0)) { one, other in
+      let (one, other) = (each[one]!, each[other]!)
+      return overlap(one, other) > max(count(mostOverlap), min(length(one), length(other)) / 10)
+    }
     for n in sounds.indices { sounds[n].identity = same[sounds[n].identity] ?? sounds[n].identity }
     sounds = joined(sounds, pause: count(pause))
     let places = places(sounds, least: least)
@@ -129,13 +133,17 @@ public struct Utterance: Hashable, Sendable {
     return same
   }
 
-  /// For how many frames two identities sound at once.
-  private static func together(_ sounds: [Sound], _ one: Int, _ other: Int) -> Int {
-    let others = sounds.filter { $0.identity == other }
-    return sounds.filter { $0.identity == one }.reduce(0) { sum, sound in
-      others.reduce(sum) { $0 + max(0, min(sound.end, $1.end) - max(sound.begin, $1.begin)) }
+  /// For how many frames two sound at once: sounds of each in their order.
+  private static func overlap(_ one: [Sound], _ other: [Sound]) -> Int {
+    var (frames, a, b) = (0, 0, 0)
+    while a < one.count, b < other.count {
+      frames += max(0, min(one[a].end, other[b].end) - max(one[a].begin, other[b].begin))
+      if one[a].end < other[b].end { a += 1 } else { b += 1 }
     }
+    return frames
   }
+
+  private static func length(_ sounds: [Sound]) -> Int { sounds.reduce(0) { $0 + $1.end - $1.begin } }
 
   /// Sounds of each identity, in the order of their beginnings.
   private static func sounds(_ talkers: [Sidecar.Talker], until frames: Int, edge: Int, late: Int) -> [Sound]

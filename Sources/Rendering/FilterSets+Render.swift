@@ -4,9 +4,6 @@ import Realtime
 import Settings
 
 extension FilterSets {
-  /// How long a running engine waits, after a turn, before it computes tables that take long: in seconds.
-  private static let rest = 0.3
-
   /// Other filters from a frame on, as in a take whose microphones failed and returned, or whose feed follows a pose.
   public struct Substitution: Sendable {
     public let frame: Int
@@ -136,7 +133,7 @@ extension FilterSets {
     var coming = Event.all(of: feeds, inputs, forming: forming)[...]
     /// Whether the feed turns again soon, so that a running engine would still lack tables.
     func isTurning(_ n: Int, at frame: Int) -> Bool {
-      let soon = frame + Int(Self.rest * engine.sampleRate)
+      let soon = frame + Int(ReusableTarget.rest * engine.sampleRate)
       return coming.prefix { $0.frame < soon }.contains { event in
         guard case .substitution = event.kind else { return false }
         return event.feed == n && event.frame > frame
@@ -206,7 +203,7 @@ extension FilterSets {
       case .copies: return engine.takeInputsAsTheyAre()
       case .inputs(let memory): return engine.setInputs(memory)
       }
-      if !states[n].play.isTurned(from: play) || states[n].choice.missing != missing {
+      if !states[n].play.continues(play) || states[n].choice.missing != missing {
         states[n].lineage += 1
       }
       let (amplitude, highPass) = (states[n].play.amplitude, states[n].play.highPass.frequency?.value)

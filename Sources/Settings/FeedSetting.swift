@@ -56,17 +56,18 @@ public struct FeedSetting: Hashable, Sendable {
   /// Whether it plays who speaks and the rest as loud.
   public var isWhole: Bool { partGains == (1, 1) }
 
-  /// Whether it is `other`, turned or with other levels: filters that follow the sound of one may be heard for a moment as the
-  /// other. Stereo that follows directions is not meant, whose image would stay behind.
-  public func isTurned(from other: FeedSetting) -> Bool {
-    func still(_ selection: Selection) -> Selection {
-      var still = selection
-      (still.look, still.pose) = (nil, .none)
-      return still
+  /// Whether filters that follow the sound for `other` may play on until this one has its own: both want wind taken out or a
+  /// part, and only look, pose, levels or strengths differ. Not where stereo alone follows directions, whose image would stay
+  /// behind.
+  public func continues(_ other: FeedSetting) -> Bool {
+    func unturned(_ selection: Selection) -> Selection {
+      var unturned = selection
+      (unturned.look, unturned.pose) = (nil, .none)
+      return unturned
     }
     return (wind > 0) == (other.wind > 0) && (wind > 0 || !isWhole) && part == other.part
       && isWhole == other.isWhole && frame == other.frame
-      && still(selection) == still(other.selection)
+      && unturned(selection) == unturned(other.selection)
   }
 
   /// The same with linear filters: as one microphone is listened to.

@@ -85,6 +85,24 @@ import Testing
 
   private static func decibels(_ ratio: Double) -> Double { 10 * log10(ratio) }
 
+  @Test("neither a seat nor a number of the list is a rival of the other: both may be one person")
+  func rivals() throws {
+    let (world, whole) = (
+      Self.world, try Self.world.sets.filters(for: Self.feed(.stereo).selection, of: Self.world.device)
+    )
+    let places = ["anna": SIMD3(1.0, 0, 0), "2": [0.99, 0.1, 0], "ben": [0, 1, 0]].compactMapValues {
+      Direction($0)
+    }
+    func rivals(_ name: String) throws -> Int? {
+      let target = try world.model.target(
+        try Self.feed(.stereo, .one(name)), whole: whole, delayFrames: world.sets.bank.delayFrames,
+        places: places)
+      guard case .at(_, let others) = target?.part?.picked else { return nil }
+      return others.count
+    }
+    #expect(try rivals("anna") == 1 && rivals("2") == 0)
+  }
+
   @Test("a frame stays where it is while a listener's head turns")
   func turnedHead() throws {
     let (world, whole) = (
@@ -208,6 +226,8 @@ import Testing
       !takes(27, seat: 10, others: [40], talkers: [27]) && takes(27, seat: 40, others: [10], talkers: [27]))
     // Of two talkers around a seat, the farther one is another.
     #expect(takes(42, seat: 40, talkers: [42, 57]) && !takes(57, seat: 40, talkers: [42, 57]))
+    // The first words of who sits beside somebody known.
+    #expect(takes(46, seat: 40, others: [60], talkers: [60]))
     // What nobody is known to have: within 20° of the seat, and nearer to no other.
     for talkers in [nil, [], [-90.0]] {
       #expect(takes(55, seat: 40, talkers: talkers) && !takes(65, seat: 40, talkers: talkers))
@@ -216,7 +236,7 @@ import Testing
   }
 
   @Test(
-    "talkers stay as loud while the head turns every 50 ms, of stereo that follows the sound, of B-format, and without all microphones' directions",
+    "talkers stay within 3 dB while the head turns every 50 ms, of stereo that follows the sound, of B-format, and without all microphones' directions",
     arguments: [(PolarPattern.ambix1, 0.0, false), (.ambix1, 0, true), (.stereo, 1, false)])
   func turning(_ setting: (pattern: PolarPattern, adaptation: Double, ofMany: Bool)) throws {
     let world = setting.ofMany ? Self.large : Self.world

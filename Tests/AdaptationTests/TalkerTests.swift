@@ -218,12 +218,39 @@ import Testing
     adaptive.listTalkers(from: 0)
     if let incomplete {
       run.run(wholePeriodsTo: incomplete.lowerBound * rate, period: 256)
-      adaptive.setIncomplete(true)
+      adaptive.setLacksMicrophone(true)
       run.run(wholePeriodsTo: incomplete.upperBound * rate, period: 256)
-      adaptive.setIncomplete(false)
+      adaptive.setLacksMicrophone(false)
     }
     run.run(wholePeriodsTo: total * rate, period: 256)
     return adaptive.takeTalkers()
+  }
+
+  @Test("wind that nobody takes out any more is told no more, though talkers are still looked for")
+  func windThatWas() throws {
+    let engine = Engine(
+      microphones: Self.device.microphones.count, taps: 64, sampleRate: Double(Self.rate),
+      instructionSet: .baseline,
+      adapts: true)
+    let filters = FilterSet(outputs: 2, microphones: engine.microphones, taps: 64)
+    engine.start(with: filters)
+    let adaptive = try #require(AdaptiveFilters(engine))
+    let model = try AdaptiveModel(Self.device, sampleRate: Self.rate)
+    func target(wind: Double) throws -> AdaptiveFilters.Target {
+      let feed = FeedSetting(
+        Selection(dataSource: "Front", polarPattern: .stereo, inputOrientation: .portrait), wind: wind)
+      return try #require(try model.target(feed, whole: filters, delayFrames: 0))
+    }
+    var noise = SeededNoise(seed: 4)
+    let gusts = (0..<engine.microphones).map { _ in noise.samples(3 * Self.rate, amplitude: 0.1) }
+    adaptive.start([0: try target(wind: 1)])
+    var run = OfflineRun(engine, microphones: gusts)
+    run.afterPeriod = adaptive.work
+    run.run(wholePeriodsTo: Self.rate, period: 256)
+    #expect(adaptive.presentWind != nil)
+    adaptive.follow([0: try target(wind: 0)])
+    run.run(wholePeriodsTo: 3 * Self.rate, period: 256)
+    #expect(adaptive.presentWind == nil && adaptive.talkers != nil)
   }
 
   @Test("a list counts the engine's frames, wherever the server's clock began")

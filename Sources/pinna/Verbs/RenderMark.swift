@@ -18,7 +18,8 @@ struct RenderMark {
   /// - Parameters:
   ///   - path: of the microphones' file. Its name and its beginning tell whether two takes are copies, wherever they are.
   ///   - arguments: of `pinna render`.
-  init(of path: String, _ sidecar: Sidecar, _ arguments: Arguments) {
+  ///   - digests: `Self.digests` of them.
+  init(of path: String, _ sidecar: Sidecar, _ arguments: Arguments, _ digests: [String]) {
     let name = path.split(separator: "/").last.map(String.init) ?? path
     let words = Self.words(arguments)
     var hash = ContentHash()
@@ -26,10 +27,7 @@ struct RenderMark {
       hash.add(Array(word.utf8) + [0])
     }
     hash.add(Self.beginning(of: path))
-    for file in Self.files(arguments) {
-      guard let digest = ContentHash.ofFile(file) else { continue }
-      hash.add(Array(digest.utf8))
-    }
+    for digest in digests { hash.add(Array(digest.utf8)) }
     start = "pinna render \(hash.digits): "
     text = ([name, sidecar.started.map { "of \($0)" }] + words).compactMap(\.self).joined(separator: " ")
   }
@@ -40,7 +38,12 @@ struct RenderMark {
     return (sound ?? []).flatMap { sample in withUnsafeBytes(of: sample.bitPattern.littleEndian, Array.init) }
   }
 
-  /// What options name by files: what a file says is an option, too.
+  /// Of the files that options name, whose contents change the sound: --hrtf and --automation; the preset, and the device with
+  /// what was measured of it.
+  static func digests(_ arguments: Arguments) -> [String] {
+    files(arguments).compactMap { ContentHash.ofFile($0) }
+  }
+
   private static func files(_ arguments: Arguments) -> [String] {
     let named = ["--hrtf", "--automation"].compactMap { arguments[$0] }
     let library = PresetLibrary.standard

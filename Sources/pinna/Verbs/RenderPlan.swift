@@ -39,8 +39,9 @@ struct RenderPlan {
   ///     with several folders below the last part of that one's path.
   ///   - arguments: of `pinna render` of each take.
   init(_ folders: [String], into target: String, _ arguments: Arguments) throws(Failure) {
+    let digests = RenderMark.digests(arguments)
     for (folder, place) in try Self.places(folders, into: target) {
-      takes += Self.takes(in: folder, to: place, arguments)
+      takes += Self.takes(in: folder, to: place, arguments, digests)
     }
   }
 
@@ -92,7 +93,9 @@ struct RenderPlan {
     return (isSaid || sidecar.channels > 0 ? [nil] : []) + (isSaid ? [] : sidecar.feeds ?? []).map(\.name)
   }
 
-  private static func takes(in folder: String, to place: String, _ arguments: Arguments) -> [Take] {
+  private static func takes(
+    in folder: String, to place: String, _ arguments: Arguments, _ digests: [String]
+  ) -> [Take] {
     func unusable(_ path: String, _ obstacle: String) -> Take {
       Take(path: path, pieces: [], design: "", obstacle: obstacle)
     }
@@ -111,7 +114,7 @@ struct RenderPlan {
               microphones: "\(folder)/\(name)", feed: feed,
               output:
                 "\(place)/\(name.replacing(/-microphones\.\w+$/, with: feed.map { "-\($0)" } ?? "")).\(ending)",
-              mark: RenderMark(of: "\(folder)/\(name)", sidecar, arguments.with(feed: feed)),
+              mark: RenderMark(of: "\(folder)/\(name)", sidecar, arguments.with(feed: feed), digests),
               frames: files.frames)
           }
         } ?? []

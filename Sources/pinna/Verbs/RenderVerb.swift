@@ -142,7 +142,7 @@ extension Verb {
   private static func labels(_ take: TakeMicrophones, _ arguments: Arguments, _ trackNames: [String])
     -> SoundLabels
   {
-    let mark = RenderMark(of: take.path, take.sidecar, arguments)
+    let mark = RenderMark(of: take.path, take.sidecar, arguments, RenderMark.digests(arguments))
     return SoundLabels(
       broadcast: mark.broadcast(of: take.broadcast), title: take.sidecar.title, trackNames: trackNames,
       cues: take.sidecar.cues(in: take.files))

@@ -243,9 +243,9 @@ final class FakeClient: AudioClient, @unchecked Sendable {
 
   /// Whether talkers were asked for last.
   private(set) var findsTalkers = false
-  private(set) var isIncomplete = false
-  func findTalkers(_ isWanted: Bool, isIncomplete: Bool) {
-    (findsTalkers, self.isIncomplete) = (isWanted, isIncomplete)
+  private(set) var lacksMicrophone = false
+  func findTalkers(_ isWanted: Bool, lacksMicrophone: Bool) {
+    (findsTalkers, self.lacksMicrophone) = (isWanted, lacksMicrophone)
   }
   private(set) var talkersFrom: Int?
   func listTalkers(from frame: Int?) { talkersFrom = frame }
