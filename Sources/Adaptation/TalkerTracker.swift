@@ -330,18 +330,18 @@ package final class TalkerTracker {
     changes?.append(TalkerChange(frame: min(clock, tracks[n].last + Int(Self.decay * rate)), talker: talker))
   }
 
-  /// Of two talkers within 14°, removes the younger, unless it has sounded for more than a second in all, and: it is hidden,
-  /// until who hides it has gone on or is silent; or the older is silent and it has sounded within `memory`.
+  /// Of two talkers within 14°, removes the younger, unless that has sounded for more than a second in all, and is hidden while
+  /// the older sounds, or has sounded within `memory` while the older is silent.
   private func removeDoubles() {
     var n = 1
     while n < tracks.count {
       let track = tracks[n]
-      let isEstablished = track.heard > Self.established
-      let stays = isEstablished && track.talker.silence <= Self.memory
-      if tracks[..<n].contains(where: {
-        $0.talker.direction.dot(track.talker.direction) > Self.same && !(stays && !$0.talker.isActive)
-          && !(isEstablished && track.isHidden && $0.talker.isActive)
-      }) {
+      let isDouble = tracks[..<n].contains { older in
+        guard older.talker.direction.dot(track.talker.direction) > Self.same else { return false }
+        let stays = older.talker.isActive ? track.isHidden : track.talker.silence <= Self.memory
+        return !(stays && track.heard > Self.established)
+      }
+      if isDouble {
         if tracks[n].talker.isActive { end(n) }
         tracks.remove(at: n)
       } else {
