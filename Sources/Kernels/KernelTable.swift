@@ -6,5 +6,6 @@ import CRealtime
 public func kernels() -> pinna_kernels {
   pinna_kernels(
     lanes: laneCount(), analyse: { analyse($0!, $1!, $2) }, synthesise: { synthesise($0!, $1!, $2) },
-    copyAndMeasure: { copyAndMeasure($0!, $1, $2, $3!) })
+    copyAndMeasure: { copyAndMeasure($0!, $1, $2, $3!) },
+    addDirectly: { addDirectly($0!, $1, $2!, $3!, $4, $5!, $6!) })
 }

@@ -147,8 +147,8 @@ public final class PluginProcessor: @unchecked Sendable {
     }
   }
 
-  /// Processes a block, in periods that filters are prepared for (`PluginProcessor+Lengths.swift`). Where there are none, it
-  /// is silent, and the worker is asked for them.
+  /// Processes a block, in periods that filters are prepared for (`PluginProcessor+Lengths.swift`). Where there are none, the
+  /// engine plays it directly, and the worker is asked for them.
   ///
   /// Thread: audio.
   @_noLocks @_noAllocation
@@ -167,7 +167,7 @@ public final class PluginProcessor: @unchecked Sendable {
     ProcessorCalls.exit()
   }
 
-  /// The same for a host that does not run in real time: it prepares for any length at once, and nothing is silent.
+  /// The same for a host that does not run in real time: it prepares for any length at once.
   ///
   /// Thread: audio.
   public func runUnhurried(_ frames: Int) {

@@ -4,16 +4,18 @@ import Synchronization
 
 /// From the input history to the outputs of every feed: one setting, or a crossfade between two.
 extension Engine {
-  /// Computes the outputs of one period. A period that nothing was prepared for is silent.
+  /// Computes the outputs of one period. Where no convolver can, it is played directly: work that is bounded, so that a feed
+  /// beyond the bound is silent, and so is a period of more than `Partitioning.longestPeriod`.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
   func convolve(_ period: borrowing Period) {
     let convolver = advanceConvolver(period.frames)
+    var room = period.frames <= longestPeriod ? direct.bound(frames: period.frames) : 0
     var isUnprepared = false
     var feed = 0
     while feed < state.pointee.feedsEnd {
-      if feeds.states[feed].outputs > 0, !convolve(feed, convolver, period) { isUnprepared = true }
+      if feeds.states[feed].outputs > 0, !convolve(feed, convolver, &room, period) { isUnprepared = true }
       feed &+= 1
     }
     if isUnprepared { counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed) }
@@ -37,23 +39,42 @@ extension Engine {
   /// Computes the outputs of one feed.
   ///
   /// Thread: JACK's realtime thread (process callback).
+  /// - Parameter room: for what is played directly, in multiplications.
   /// - Returns: false if a sound should have been heard, and silence is.
   @_noLocks @_noAllocation
-  private func convolve(_ feed: Int, _ convolver: Unmanaged<Convolver>?, _ period: borrowing Period) -> Bool {
+  private func convolve(
+    _ feed: Int, _ convolver: Unmanaged<Convolver>?, _ room: inout Int, _ period: borrowing Period
+  ) -> Bool {
     let state = feeds.states + feed
     state.pointee.isFormingTail = false
-    guard let convolver else {
-      clear(feed, period)
-      return false
+    if let convolver {
+      if areTailsReady(feed, convolver) {
+        if let next = state.pointee.next {
+          state.pointee.isFormingTail = !isReady(feed, convolver, for: next)
+        }
+        if play(feed, convolver, period) { return true }
+        stopVoices(feed, convolver)
+        state.pointee.isFormingTail = false
+      } else {
+        convolver._withUnsafeGuaranteedRef { $0.playUnheard(feed: feed, state) }
+      }
     }
-    guard areTailsReady(feed, convolver) else {
-      convolver._withUnsafeGuaranteedRef { $0.playUnheard(feed: feed, state) }
-      clear(feed, period)
-      return false
-    }
-    if let next = state.pointee.next {
-      state.pointee.isFormingTail = !isReady(feed, convolver, for: next)
-      if !state.pointee.isFormingTail { return crossfade(feed, convolver, to: next, period) }
+    room &-= direct.work(frames: period.frames, pairs: state.pointee.pairs)
+    if room >= 0, play(feed, nil, period) { return true }
+    clear(feed, period)
+    return false
+  }
+
+  /// Plays what is heard on a feed: one setting, or a crossfade.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Parameter convolver: nil to play directly.
+  /// - Returns: false if a set was not prepared for `convolver`.
+  @_noLocks @_noAllocation
+  private func play(_ feed: Int, _ convolver: Unmanaged<Convolver>?, _ period: borrowing Period) -> Bool {
+    let state = feeds.states + feed
+    if let next = state.pointee.next, !state.pointee.isFormingTail {
+      return crossfade(feed, convolver, to: next, period)
     }
     return playSteadily(feed, convolver, period)
   }
@@ -90,16 +111,16 @@ extension Engine {
   /// Plays the current setting of a feed; silence if there is none. Also computes the tail of the next set if needed.
   ///
   /// Thread: JACK's realtime thread (process callback).
-  /// - Returns: as `convolve(_:_:_:)`.
+  /// - Returns: as `play`.
   @_noLocks @_noAllocation
   private func playSteadily(
-    _ feed: Int, _ convolver: Unmanaged<Convolver>, _ period: borrowing Period
+    _ feed: Int, _ convolver: Unmanaged<Convolver>?, _ period: borrowing Period
   ) -> Bool {
     let state = feeds.states + feed
     let setting = state.pointee.current
     let forming = state.pointee.isFormingTail ? state.pointee.next?.filters : nil
     guard let filters = setting?.filters ?? forming else {
-      stopVoices(feed, convolver)
+      if let convolver { stopVoices(feed, convolver) }
       clear(feed, period)
       return true
     }
@@ -109,12 +130,7 @@ extension Engine {
     while pair < state.pointee.pairs {
       let target = outputs(feed, pair: pair, period)
       let (heard, others) = (isHeard ? target : nil, isHeard ? forming : nil)
-      let played = convolver._withUnsafeGuaranteedRef {
-        $0.synthesise(feed: feed, pair: pair, filters, to: heard, others, to: nil)
-      }
-      guard played else {
-        stopVoices(feed, convolver)
-        clear(feed, period)
+      guard synthesise(feed, convolver, pair: pair, filters, to: heard, others, to: nil, period.frames) else {
         return false
       }
       if isHeard {
@@ -130,10 +146,10 @@ extension Engine {
   /// Plays the current setting of a feed and `next`, and mixes them.
   ///
   /// Thread: JACK's realtime thread (process callback).
-  /// - Returns: as `convolve(_:_:_:)`.
+  /// - Returns: as `play`.
   @_noLocks @_noAllocation
   private func crossfade(
-    _ feed: Int, _ convolver: Unmanaged<Convolver>, to next: FilterSetting, _ period: borrowing Period
+    _ feed: Int, _ convolver: Unmanaged<Convolver>?, to next: FilterSetting, _ period: borrowing Period
   ) -> Bool {
     let state = feeds.states + feed
     let (current, position, frames) = (state.pointee.current, state.pointee.fadePosition, period.frames)
@@ -148,22 +164,36 @@ extension Engine {
       let played: Bool
       if let current, !isOne {
         old = OutputPair(oldLeft.floats, oldRight.floats)
-        played = convolver._withUnsafeGuaranteedRef {
-          $0.synthesise(feed: feed, pair: pair, current.filters, to: old, next.filters, to: target)
-        }
+        played = synthesise(
+          feed, convolver, pair: pair, current.filters, to: old, next.filters, to: target, frames)
       } else {
-        played = convolver._withUnsafeGuaranteedRef {
-          $0.synthesise(feed: feed, pair: pair, next.filters, to: target, nil, to: nil)
-        }
+        played = synthesise(feed, convolver, pair: pair, next.filters, to: target, nil, to: nil, frames)
       }
-      guard played else {
-        stopVoices(feed, convolver)
-        clear(feed, period)
-        return false
-      }
+      guard played else { return false }
       fade.mix(target.left, gain: next.gain, with: old.left, gain: gain, position: position, count: frames)
       fade.mix(target.right, gain: next.gain, with: old.right, gain: gain, position: position, count: frames)
       pair &+= 1
+    }
+    return true
+  }
+
+  /// Computes one pair of a feed's outputs, as `Convolver.synthesise`, or directly where there is no convolver.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  private func synthesise(
+    _ feed: Int, _ convolver: Unmanaged<Convolver>?, pair: Int, _ filters: Unmanaged<FilterSet>,
+    to target: OutputPair?, _ others: Unmanaged<FilterSet>?, to otherTarget: OutputPair?, _ frames: Int
+  ) -> Bool {
+    if let convolver {
+      return convolver._withUnsafeGuaranteedRef {
+        $0.synthesise(feed: feed, pair: pair, filters, to: target, others, to: otherTarget)
+      }
+    }
+    let history = state.pointee.live._withUnsafeGuaranteedRef { UnsafePointer($0.storage) }
+    if let target { direct.play(filters, pair: pair, history, frames: frames, to: target) }
+    if let others, let otherTarget {
+      direct.play(others, pair: pair, history, frames: frames, to: otherTarget)
     }
     return true
   }

@@ -11,7 +11,7 @@ extension Engine {
     return period.feeds?[feeds.states[feed].firstOutput &+ n]
   }
 
-  /// The buffers of a pair of outputs, in a period that a convolver was prepared for. Work areas stand for an output that
+  /// The buffers of a pair of outputs, in a period of at most `Partitioning.longestPeriod`. Work areas stand for an output that
   /// nothing listens to, and for the second one of the last pair of an odd number.
   ///
   /// Thread: JACK's realtime thread (process callback).

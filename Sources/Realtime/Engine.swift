@@ -35,6 +35,7 @@ public final class Engine: @unchecked Sendable {
   /// This period's samples of the microphones (`capture`).
   let captured: AlignedMemory
   let capturedInputs: UnsafeMutablePointer<UnsafePointer<Float>?>
+  let direct: DirectForm
   let fade: Crossfade
   /// To filters that follow the sound.
   let adaptedFade: Crossfade
@@ -102,6 +103,7 @@ public final class Engine: @unchecked Sendable {
     live = Atomic(UInt(bitPattern: Unmanaged.passUnretained(spareHistory).toOpaque()))
     state = .allocate(capacity: 1)
     state.initialize(to: CallbackState(live: spareHistory, meteredChannels: microphones + 2))
+    direct = DirectForm(microphones: microphones, taps: taps, sampleRate: sampleRate, kernels: kernels)
     fade = Crossfade(frames: fadeFrames ?? Crossfade.frames(sampleRate: sampleRate))
     adaptedFade = Crossfade(frames: fadeFrames == 0 ? 0 : FilterStream.fadeFrames(sampleRate: sampleRate))
     captured = AlignedMemory(count: microphones * Partitioning.longestPeriod)

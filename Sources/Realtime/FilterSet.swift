@@ -5,12 +5,12 @@ import Threads
 ///
 /// A set holds its spectra for up to two periods at once, one generation each. The sets in use are therefore already
 /// prepared when the period changes. The callback reads the generation of its convolver; the control side writes only
-/// the other one (see `Engine.prepare`).
+/// the other one (see `Engine.prepare`). Periods that nothing was prepared for are played from the taps (`DirectForm`).
 public final class FilterSet: @unchecked Sendable {
   private static let lastSerial = Atomic<Int>(0)
 
   // Unchecked: only the control side uses `prepared`, under the engine's control lock; the callback reads the three
-  // atomics. Of a set that is refilled, `FilterStream` says who uses what.
+  // atomics and the taps. Of a set that is refilled, `FilterStream` says who uses what.
 
   private let number = Atomic<Int>(FilterSet.nextSerial())
   private let silent = Locked<FilterSet?>(nil)
@@ -64,9 +64,10 @@ public final class FilterSet: @unchecked Sendable {
 
   /// One filter: `[tap]`.
   ///
-  /// Thread: any but the callback's.
+  /// Thread: any.
+  @_noLocks @_noAllocation
   package func filter(_ output: Int, _ microphone: Int) -> UnsafePointer<Float> {
-    UnsafePointer(coefficients + (output * microphones + microphone) * taps)
+    UnsafePointer(coefficients + (output &* microphones &+ microphone) &* taps)
   }
 
   /// Filters of as many outputs that play nothing: always the same set.

@@ -45,6 +45,28 @@ struct KernelCalls {
   ) {
     _unsafePerformance { table.copyAndMeasure(from, to, count, measure) }
   }
+
+  /// Frames that `addDirectly` computes at a time.
+  ///
+  /// Thread: any.
+  var directFrames: Int {
+    @_noLocks @_noAllocation get { 4 &* table.lanes }
+  }
+
+  /// Adds one microphone's share of a pair of outputs, term by term.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  /// - Parameters:
+  ///   - signal: the first of `frames`, with `taps` - 1 others before it.
+  ///   - frames: a multiple of `directFrames`.
+  ///   - left, right: `[tap]`.
+  @_noLocks @_noAllocation
+  func addDirectly(
+    _ signal: UnsafePointer<Float>, frames: Int, _ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>,
+    taps: Int, to sums: OutputPair
+  ) {
+    _unsafePerformance { table.addDirectly(signal, frames, left, right, taps, sums.left, sums.right) }
+  }
 }
 
 /// Calls that neither allocate nor lock, into the mathematical library and CRealtime: escapes from the compiler's realtime

@@ -113,10 +113,12 @@ final class PluginHost {
   }
 
   /// Runs blocks of the lengths given over `microphones`, and does the work that is asked for after each.
-  /// - Parameter change: called before each block with its first frame.
+  /// - Parameters:
+  ///   - idle: after blocks that begin with these frames it does no work.
+  ///   - change: called before each block with its first frame.
   /// - Returns: shape `[output][frame]`.
   func play(
-    _ microphones: [[Float]], blocks: [Int], works: Bool = true,
+    _ microphones: [[Float]], blocks: [Int], idle: Range<Int> = 0..<0,
     change: (Int, PluginHost) -> Void = { _, _ in }
   ) -> [[Float]] {
     var played = [[Float]](repeating: [], count: outputs.count)
@@ -129,7 +131,7 @@ final class PluginHost {
         }
       }
       run(block)
-      if works { work() }
+      if !idle.contains(position) { work() }
       for (n, memory) in outputs.enumerated() {
         played[n] += UnsafeBufferPointer(start: memory, count: block)
       }

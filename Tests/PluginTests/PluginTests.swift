@@ -140,10 +140,9 @@ import Testing
   }
 
   /// A host with a worker plays blocks; noise comes in the last 20 of them.
-  /// - Returns: the silent blocks of those, and the largest error of the others.
-  private func play(blocks: [Int], rate: Int = 48000, refusals: Int = 0) throws -> (
-    silent: [Int], error: Double
-  ) {
+  /// - Parameter refusals: how many requests for work it refuses in these.
+  /// - Returns: the largest error of them.
+  private func play(blocks: [Int], rate: Int = 48000, refusals: Int = 0) throws -> Double {
     let filters = PluginHost.filters(rate: rate)
     let folder = try PluginHost.bundle([filters])
     let host = try #require(PluginHost(folder.path, rate: Double(rate), hasWorker: true, nominal: 256))
@@ -152,50 +151,57 @@ import Testing
     host.worker.refusals = refusals
     let sound = Self.noise(heard.reduce(0, +))
     let played = host.play(sound, blocks: heard)
-    let exact = directConvolution(sound, filters.cases[0].coefficients[0])
-    var (position, silent, error) = (0, [Int](), 0.0)
-    for (n, block) in heard.enumerated() {
-      let range = position..<position + block
-      position += block
-      if played[0][range].allSatisfy({ $0 == 0 }) {
-        silent.append(n)
-      } else {
-        error = max(error, zip(played[0][range], exact[range]).map { abs(Double($0) - $1) }.max()!)
-      }
-    }
-    return (silent, error)
+    return zip(played[0], directConvolution(sound, filters.cases[0].coefficients[0]))
+      .map { abs(Double($0) - $1) }.max()!
   }
 
   /// A block that is split once; another length for good; lengths that change all the time; long ones.
-  private static let oddBlocks: [([Int], [Int])] = {
+  private static let oddBlocks: [[Int]] = {
     func blocks(_ length: Int, _ count: Int = 10) -> [Int] { Array(repeating: length, count: count) }
     return [
-      (blocks(256, 8) + [100, 156] + blocks(256), [8]), (blocks(256) + blocks(512), []),
-      (blocks(256) + blocks(96), [10]), ((0..<20).map { [441, 441, 440][$0 % 3] }, [0, 2]),
-      (blocks(7993, 20), [0]),
+      blocks(256, 8) + [100, 156] + blocks(256), blocks(256) + blocks(512), blocks(256) + blocks(96),
+      (0..<20).map { [441, 441, 440][$0 % 3] }, blocks(7993, 20),
     ]
   }()
 
   @Test(
-    "with a worker one block of a length that does not fit is silent, and all others are exact",
-    arguments: oddBlocks)
-  func odd(blocks: [Int], silent: [Int]) throws {
-    let played = try play(blocks: blocks)
-    #expect(played.silent == silent)
-    #expect(played.error < 2e-5)
+    "with a worker every block of a length that does not fit is exact, and all others are; also where the host refuses the work",
+    arguments: oddBlocks, [0, 3, .max])
+  func odd(blocks: [Int], refusals: Int) throws {
+    #expect(try play(blocks: blocks, refusals: refusals) < 2e-5)
   }
 
-  @Test("work that a host refuses is asked for again with the next block")
-  func refusedWork() throws {
-    let played = try play(
-      blocks: [Int](repeating: 256, count: 10) + [Int](repeating: 96, count: 10), refusals: 3)
-    #expect(played.silent == Array(10...13) && played.error < 2e-5)
+  /// How a host serves the work that a change of length asks for: after so many blocks; nil for never.
+  static let served: [Int?] = [0, 3, nil]
+  static let lengths = [16, 32, 64, 100, 128, 256, 441, 512, 1024, 2048, 4096, 8192]
+
+  @Test(
+    "after every change between 16 and 8192 frames, the blocks are exact from the first on, whether the host serves the work, serves it late or never",
+    arguments: lengths, served)
+  func everyLength(first: Int, served: Int?) throws {
+    let filters = PluginHost.filters()
+    let folder = try PluginHost.bundle([filters])
+    let sound = Self.noise(10 * 8192, seed: 5)
+    #expect(
+      sound.allSatisfy { !$0.contains(0) }, "what ends in zero is taken for a microphone that falls silent")
+    let exact = directConvolution(sound, filters.cases[0].coefficients[0])
+    for length in Self.lengths where length != first {
+      let host = try #require(PluginHost(folder.path, hasWorker: true, nominal: Int32(first)))
+      if served == nil { host.worker.refusals = .max }
+      let blocks = [first, first] + [Int](repeating: length, count: max(6, min(64, 2048 / length)))
+      let late = 2 * first..<2 * first + (served ?? 0) * length
+      let played = host.play(sound, blocks: blocks, idle: late)
+      for output in 0...1 {
+        let error = zip(played[output], exact).map { abs(Double($0) - $1) }.max()!
+        #expect(error < 2e-5, "\(first) to \(length), output \(output): \(error)")
+      }
+    }
   }
 
   @Test("after a minute of one length, blocks of it are played whole, without a gap")
   func regular() throws {
-    let played = try play(blocks: [100] + [Int](repeating: 2048, count: 251), rate: 8000)
-    #expect(played.silent == [] && played.error < 2e-5)
+    let blocks = [100] + [Int](repeating: 2048, count: 251)
+    #expect(try play(blocks: blocks, rate: 8000) < 2e-5)
   }
 
   @Test(

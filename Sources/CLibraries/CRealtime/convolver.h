@@ -110,4 +110,8 @@ typedef struct {
   void (*synthesise)(pinna_convolver *, pinna_voice *, long voices);
   // Copies samples and adds their measures. A null target only measures.
   void (*copyAndMeasure)(const float *from, float *to, long count, pinna_measure *);
+  // Adds one microphone's share of a pair of outputs, term by term. `frames` is a multiple of 4 lanes; before the first
+  // frame of `signal` there are taps - 1 others.
+  void (*addDirectly)(
+      const float *signal, long frames, const float *left, const float *right, long taps, float *leftSums, float *rightSums);
 } pinna_kernels;
