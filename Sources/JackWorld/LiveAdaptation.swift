@@ -45,6 +45,8 @@ final class LiveAdaptation: Sendable {
 
   private let adaptive: AdaptiveFilters
   private let sampleRate: Int
+  private let microphones: Int
+  private let taps: Int
   private let delayFrames: Int
   /// Makes models and tables, one after another. The newest wins.
   private let maker: Worker
@@ -73,6 +75,7 @@ final class LiveAdaptation: Sendable {
     self.adaptive = adaptive
     self.maker = maker
     sampleRate = Int(engine.sampleRate)
+    (microphones, taps) = (engine.microphones, engine.taps)
     self.delayFrames = delayFrames
   }
 
@@ -262,9 +265,17 @@ final class LiveAdaptation: Sendable {
     guard feed.followsSound else { return }
     let plays = wanted.withLock { $0.plays.filter(\.value.feed.followsSound) }
     if let number, plays[number] != nil { return }
-    let outputs = plays.values.reduce(0) { $0 + $1.feed.selection.polarPattern.outputs }
-    guard outputs > 0 else { return }
-    let load = taken.withLock { $0 }.adding(feed.selection.polarPattern.outputs, to: outputs).total
+    let outputs = plays.values.map { $0.feed.selection.polarPattern.outputs }
+    let more = feed.selection.polarPattern.outputs
+    let measured = taken.withLock { $0 }
+    // Nothing is measured before something follows the sound.
+    let load =
+      outputs.isEmpty || measured.total == 0
+      ? AdaptationLoad.expected(
+        microphones: microphones, taps: taps, outputs: outputs + [more],
+        findsDirections: feed.followsDirections || plays.values.contains { $0.feed.followsDirections }
+      ).total
+      : measured.adding(more, to: outputs.reduce(0, +)).total
     guard load > AdaptationLoad.most else { return }
     throw Failure(
       .failed,

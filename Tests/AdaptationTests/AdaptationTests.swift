@@ -35,6 +35,24 @@ import Testing
     #expect(load.adding(0, to: 3).total == load.total)
   }
 
+  /// Percent of a Zen 3 core, from `pinna bench --following`. Seven microphones take 12.4 there, and 5.9 on Zen 4.
+  @Test(
+    "what feeds are expected to take is within a third of what they do, and only far too many outputs are beyond the bound",
+    arguments: [(5, 2, 8.3), (7, 2, 12.4), (16, 2, 27.6), (32, 1, 29), (32, 2, 39), (64, 1, 56.7)])
+  func expectedLoad(microphones: Int, outputs: Int, percent: Double) {
+    func load(_ outputs: [Int], findsDirections: Bool = true) -> AdaptationLoad {
+      .expected(microphones: microphones, taps: 256, outputs: outputs, findsDirections: findsDirections)
+    }
+    let one = load([outputs])
+    #expect((0.67...1.33).contains(one.total / (percent / 100 * 5.9 / 12.4)), "\(one)")
+    #expect(one.total < AdaptationLoad.most)
+    // The analysis is shared, and without directions it is shorter.
+    let two = load([outputs, outputs])
+    #expect(two.analysis == one.analysis && two.writing == 2 * one.writing)
+    #expect(load([outputs], findsDirections: false).analysis < one.analysis)
+    #expect((load([100]).total > AdaptationLoad.most) == (microphones > 5))
+  }
+
   /// A unit vector of the device frame. Azimuth in degrees, left positive.
   private static func direction(_ azimuth: Double, elevation: Double = 0) -> SIMD3<Double> {
     let (a, e) = (azimuth * .pi / 180, elevation * .pi / 180)

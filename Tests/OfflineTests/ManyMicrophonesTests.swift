@@ -33,6 +33,23 @@ extension OfflineTests {
     }
 
     @Test(
+      "the first feed that would take more than half a core to follow the sound is refused with the figure"
+    )
+    func load() throws {
+      let graph = try OfflineGraph(preset: "em32")
+      let words = ["feed", "add", "room", "--format", "ambix", "--order", "4"]
+      let refused = try graph.home.pinna(words + ["--wind", "1"])
+      #expect(refused.status == 1, "\(refused)")
+      #expect(
+        refused.error.contains(
+          "with the feed room following the sound would take about 71 % of a core, more than 50"),
+        "\(refused)")
+      #expect((try graph.status()["feeds"] as? [Any] ?? []).isEmpty)
+      let linear = try graph.home.pinna(words)
+      #expect(linear.status == 0, "\(linear)")
+    }
+
+    @Test(
       "R41: devices of 33, 48 and 64 microphones run, are designed while Pinna runs, and switch with phone5",
       .nightly)
     func exchange() throws {
