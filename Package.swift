@@ -135,7 +135,7 @@ let package = Package(
       dependencies: [
         "Text", "Acoustics", "AudioFiles", "Figures", "FilterDesign", "HeadResponses", "Manifolds",
         "Measurements",
-        "Numerics", "Presets", "Settings",
+        "Numerics", "Presets", "Settings", "Threads",
       ]),
     // Bundles for hosts of plug-ins.
     .target(

@@ -10,7 +10,7 @@ extension FilterBank {
   ///
   /// Presets that ship include filters for 44.1 and 48 kHz, in the folder `filters` beside them. The cache is
   /// `pinna/filters` under XDG_CACHE_HOME or ~/.cache. A broken or read-only cache is not an error: the filters are
-  /// then designed each time.
+  /// then designed each time. Of several that want the same filters, one designs them.
   /// - Parameters:
   ///   - sampleRate: 8000…192 000 Hz.
   ///   - cancellation: ends a design early.
@@ -49,10 +49,15 @@ extension FilterBank {
     let shippedName = storedName(device: device, sampleRate: sampleRate, packagedHead: true)
     if let bank = shipped.lazy.compactMap({ bank(in: $0, named: shippedName) }).first { return bank }
     let name = storedName(device: device, sampleRate: sampleRate)
-    if let bank = bank(in: cache, named: name) {
-      StoredFiles.use("\(cache)/\(name).json")
-      return bank
+    func stored() -> FilterBank? {
+      let found = bank(in: cache, named: name)
+      if found != nil { StoredFiles.use("\(cache)/\(name).json") }
+      return found
     }
+    if let bank = stored() { return bank }
+    let lock = try DesignLock.acquire("\(cache)/\(name).lock", cancellation: cancellation)
+    defer { withExtendedLifetime(lock) {} }
+    if lock != nil, let bank = stored() { return bank }
     let near = try device.inward.map { (inward) throws(DesignError) in
       try cached(device: inward, sampleRate: sampleRate, cache: cache, cancellation: cancellation)
     }

@@ -107,7 +107,8 @@ extension FilterBank {
       let path = "\(folder)/\(name)"
       guard lstat(path, &status) == 0 else { continue }
       let isOld = time(nil) - status.st_mtim.tv_sec > unfinishedTime
-      if status.st_mode & S_IFMT == S_IFDIR || (name.hasSuffix(".part") && isOld) {
+      let isOfDesign = name.hasSuffix(".part") || name.hasSuffix(".lock")
+      if status.st_mode & S_IFMT == S_IFDIR || (isOfDesign && isOld) {
         try? FileManager.default.removeItem(atPath: path)
       }
     }

@@ -1,5 +1,6 @@
 import AudioFiles
 import FasterKernels
+import FilterBanks
 import Glibc
 import JackClient
 import Numerics
@@ -16,6 +17,7 @@ JackConnection.silenceLibrary()
 FreeMemory.useTwoArenas()
 useSingleThreadedBLAS()
 FasterKernels.register()
+DesignLock.onWaiting { Tool.complain($0) }
 var status = DescriptorLimit.isMet ? Tool.run(Array(CommandLine.arguments.dropFirst())) : .failed
 if let fault = Output.fault {
   Tool.complain("standard output is incomplete: \(fault); make room for it, or send it elsewhere")
