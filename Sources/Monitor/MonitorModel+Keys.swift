@@ -15,7 +15,7 @@ extension MonitorModel {
     notices = notices.filter { $0.value.kind != .refusal }
     switch key {
     case .character("q"): isDone = true
-    case .character("?"): overlay = .help
+    case .character("?"): overlay = .help(page: 0)
     case .character(" "), .character("c"): (holds, clips) = ([:], [])
     case .character("f"): chooseFeed(1, now)
     case .character("F"): chooseFeed(-1, now)
@@ -68,6 +68,10 @@ extension MonitorModel {
       return []
     }
     if setting == .look, feed.selection.polarPattern.isOriented { return turn(feed.first, step, now) }
+    if setting.row.feed?.line?.isTyped == true {
+      overlay = .text(row, "")
+      return []
+    }
     // Presses count on from what was tried last.
     let attempt = attempts[row].flatMap { Pose(words: $0.value) == nil ? $0.value : nil }
     let present = attempt ?? inForce
@@ -91,6 +95,7 @@ extension MonitorModel {
     case .name: return choice(input?.dataSources?.map(\.name) ?? [], step, after: present)
     case .word(let words, _):
       return choice(key == .pattern ? patterns(of: feed) : words, step, after: present)
+    case .text(let words, _): return choice(words + people, step, after: present)
     case .flag: return present == "on" ? "off" : "on"
     case .number(let range, _, _):
       let (number, steps) = (Double(present) ?? 0, key.row.feed?.line?.steps ?? [])
@@ -102,8 +107,19 @@ extension MonitorModel {
       let ahead = step > 0 ? steps : steps.reversed()
       let next = ahead.first { ahead[0] < ahead[1] ? $0 > number : $0 < number }
       return (next ?? (key.row.canBeOff ? ahead[0] : nil)).map(key.row.word)
-    case .look, .follow: return nil
+    case .follow:
+      let isOriented = feed.selection.polarPattern.isOriented
+      return choice(
+        isOriented ? ["off", "roll", "yaw", "roll,yaw"] : ["off", "look", "talker"], step, after: present)
+    case .look: return nil
     }
+  }
+
+  /// Those of whom a part can be: who is seated, and who else spoke in the last seconds.
+  private var people: [String] {
+    let seated = (status?.seats ?? []).compactMap { try? Seat(word: $0).name }
+    let others = (status?.talkers ?? []).filter { talker in !seated.contains { $0 == talker.name } }
+    return seated + others.map { "\($0.identity)" }
   }
 
   /// Turns stereo and B-format. Both angles are sent, so that a request may take the place of one that has not been sent.
@@ -188,9 +204,9 @@ extension MonitorModel {
 
   private mutating func press(_ key: Key, in overlay: Overlay) -> [Command] {
     switch overlay {
-    case .help:
+    case .help(let page):
       if key == .character("q") { isDone = true }
-      self.overlay = nil
+      self.overlay = key == .character("?") ? .help(page: page + 1) : nil
     case .presets(let selected):
       let selected = min(selected, max(0, presets.count - 1))
       guard let moved = Self.move(key, selected, of: presets.count) else {
@@ -230,7 +246,9 @@ extension MonitorModel {
     switch key {
     case .enter:
       overlay = nil
-      return text.isEmpty ? [] : [Command(row, "/pinna/record/marker", text)]
+      if text.isEmpty { return [] }
+      guard case .setting(let key) = row else { return [Command(row, "/pinna/record/marker", text)] }
+      return [Command(row, OSCMessage(set: key, of: chosenFeed, to: text))]
     case .escape: overlay = nil
     case .backspace: overlay = .text(row, String(text.dropLast()))
     case .character(let character): overlay = .text(row, String((text + String(character)).prefix(120)))

@@ -21,7 +21,8 @@ package struct MonitorModel: Sendable {
     var end: Instant
   }
   enum Overlay: Sendable {
-    case help
+    /// - Parameter page: which part of it, counted on from the first.
+    case help(page: Int)
     case presets(selected: Int)
     /// The first choice is all of them.
     case microphones(selected: Int)

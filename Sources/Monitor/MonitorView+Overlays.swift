@@ -1,7 +1,7 @@
 extension MonitorView {
   mutating func drawOverlay(_ rows: Range<Int>) {
     switch model.overlay {
-    case .help: drawHelp(rows)
+    case .help(let page): drawHelp(rows, page)
     case .presets(let selected):
       drawChoice(rows, "Preset (arrows, Enter; Esc leaves it)", model.presets, selected, model.status?.preset)
     case .microphones(let selected):
@@ -11,20 +11,28 @@ extension MonitorView {
       drawChoice(
         rows, "Listen to (arrows, Enter; Esc leaves it)", ["all: the route"] + names, selected,
         current ?? "all: the route")
-    case .text(_, let text):
-      drawBox(rows, ["Text of the marker (Enter sets it, Esc leaves it)", "> \(text)_"]) { _ in .plain }
+    case .text(let row, let text):
+      var what = "Text of the marker"
+      if case .setting(let key) = row { what = "\(row.words.title): \(key.row.placeholder)" }
+      drawBox(rows, ["\(what) (Enter sets it, Esc leaves it)", "> \(text)_"]) { _ in .plain }
     case nil: break
     }
   }
 
-  private mutating func drawHelp(_ rows: Range<Int>) {
+  /// - Parameter page: of the lines, where they are more than fit; after the last one comes the first.
+  private mutating func drawHelp(_ rows: Range<Int>, _ page: Int) {
     let keys =
       Row.allCases.map { ($0.words.keys, $0.words.effect) } + [
-        ("c Space", "clear clips and holds"), ("?", "this help; any key closes it"),
+        ("c Space", "clear clips and holds"), ("?", "this help, and what follows; other keys close it"),
         ("q", "quit; Pinna keeps running"),
       ]
     let lines = keys.map { "\($0)\(String(repeating: " ", count: 9 - $0.count))\($1)" }
-    drawBox(rows, lines + ["Bar: RMS; ┃ peak, ╎ hold. CLIP stays until c."]) { _ in .plain }
+    let all = lines + ["Bar: RMS; ┃ peak, ╎ hold. CLIP stays until c."]
+    let room = max(1, rows.count - 2)
+    guard all.count > room else { return drawBox(rows, all) { _ in .plain } }
+    let (part, pages) = (max(1, room - 1), (all.count + max(1, room - 1) - 1) / max(1, room - 1))
+    let shown = all.dropFirst(page % pages * part).prefix(part)
+    drawBox(rows, shown + ["? more: \(page % pages + 1) of \(pages)"]) { $0 == shown.count ? .info : .plain }
   }
 
   private mutating func drawChoice(

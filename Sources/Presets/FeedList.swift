@@ -103,7 +103,7 @@ extension YAMLReader {
         in: range, unit: hasOff ? [unit, "or off"].filter { !$0.isEmpty }.joined(separator: ", ") : unit)
       return hasOff && number == 0 ? .off : .number(number)
     case .flag: return .flag(try word(Switch.self) == .on)
-    case .word(_, let read):
+    case .word(_, let read), .text(_, let read):
       let text = try string()
       do { return .word(try read(text)) } catch { throw failure("has an \(error)") }
     case .name: return .word(try string())

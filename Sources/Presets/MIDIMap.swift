@@ -68,7 +68,7 @@ public struct MIDIMap: Hashable, Sendable {
               click: unit == "dB" ? 1 : (limits.upperBound - limits.lowerBound) / 20,
               step: unit == "dB" ? 0.1 : (limits.upperBound - limits.lowerBound) / 100))
         case .flag: .toggle
-        case .word(let words, _): .words(words)
+        case .word(let words, _), .text(let words, _): .words(words)
         case .name, .look, .follow: .words([])
         }
       }

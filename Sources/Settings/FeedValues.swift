@@ -69,13 +69,13 @@ public struct FeedValues: Codable, Hashable, Sendable {
       else { continue }
       values[key] =
         switch (key.row.kind, try? container.decode(String.self, forKey: coding)) {
-        case (.word, let word?), (.name, let word?): .word(word)
+        case (.word, let word?), (.text, let word?), (.name, let word?): .word(word)
         case (_, let word?): try key.row.value(word)
         case (.number, _): .number(try container.decode(Double.self, forKey: coding))
         case (.flag, _): .flag(try container.decode(Bool.self, forKey: coding))
         case (.look, _): .look(try container.decode(Look.self, forKey: coding))
         case (.follow, _): .words(try container.decode([Followed].self, forKey: coding).map(\.rawValue))
-        case (.word, _), (.name, _): .word(try container.decode(String.self, forKey: coding))
+        case (.word, _), (.text, _), (.name, _): .word(try container.decode(String.self, forKey: coding))
         }
     }
   }

@@ -13,6 +13,8 @@ public struct SettingRow: Sendable {
     case flag
     /// A word of a vocabulary, whose spellings are read.
     case word([String], @Sendable (String) throws -> String)
+    /// The same, or a text that is read: a name, angles.
+    case text([String], @Sendable (String) throws -> String)
 
     static func words<Word: NamedWord>(_ type: Word.Type) -> Kind {
       .word(Word.allCases.map(\.rawValue)) { try Word(word: $0).rawValue }
@@ -33,6 +35,8 @@ public struct SettingRow: Sendable {
     /// The numbers that the keys choose among, rising or falling, the first for what is not said; 0 is off where the row has
     /// that. Of two, one key chooses the other. Empty if keys add or subtract 1, or if it is no number.
     public var steps: [Double] = []
+    /// Whether its value is typed, and not chosen.
+    public var isTyped = false
   }
 
   /// A setting that each feed has.
@@ -80,6 +84,7 @@ public struct SettingRow: Sendable {
 
   /// The words of the values that the page offers; empty if it has no list.
   public var options: [String] {
+    if case .text(let words, _) = kind, feed?.line?.isTyped == false { return words }
     guard case .number(let range, _, _) = kind, let steps = feed?.line?.steps, !steps.isEmpty else {
       return []
     }
@@ -105,7 +110,7 @@ public struct SettingRow: Sendable {
       guard let number = text.decimal(unit: unit), range.contains(number) else { break }
       return hasOff && number == 0 ? .off : .number(number)
     case .flag: return .flag(try Switch(argument: text) == .on)
-    case .word(_, let read): return .word(try read(text))
+    case .word(_, let read), .text(_, let read): return .word(try read(text))
     case .name(let hasOff): return isOff && hasOff ? .off : .word(text)
     case .look:
       if isOff { return .off }
@@ -213,7 +218,8 @@ extension SettingKey {
               return
             }
             feed.selection.follows = Set(words.compactMap(Followed.init))
-          }))
+          },
+          line: .init(title: "Follow", keys: "u U", effect: "follow the head tracker, or who speaks")))
     case .gain:
       SettingRow(
         .number(Decibels.outputGains, unit: "dB", hasOff: false), noun: "gain",
@@ -264,21 +270,24 @@ extension SettingKey {
           line: .init(title: "Wind", keys: "w", effect: "take wind out, or not", steps: [0, 1])))
     case .part:
       SettingRow(
-        .word(FeedPart.words) { try FeedPart(word: $0).word }, "PART",
+        .text(FeedPart.words) { try FeedPart(word: $0).word }, "PART",
         "which part of the sound: whole, talkers, room, or one talker by number or name", osc: "a string",
         "play that part of the sound",
         .init(
           json: "part", yaml: "part", value: { .word($0.part.word) },
           set: { feed, value in if let part = try? FeedPart(word: value.word) { feed.part = part } },
-          unsaid: .word("whole")))
+          unsaid: .word("whole"),
+          line: .init(title: "Part", keys: "b B", effect: "whole, talkers, room, or one who is named")))
     case .frame:
       SettingRow(
-        .word(["off"]) { $0.lowercased() == "off" ? "off" : try FeedFrame(word: $0).word }, "AZ,WIDTH|off",
+        .text(["off"]) { $0.lowercased() == "off" ? "off" : try FeedFrame(word: $0).word }, "AZ,WIDTH|off",
         "talkers outside this range of azimuths, in degrees, belong to the room",
         osc: "off, or azimuth and width with a comma", "take talkers outside for the room",
         .init(
           json: "frame", yaml: "frame", value: { .word($0.frame?.word ?? "off") },
-          set: { $0.frame = try? FeedFrame(word: $1.word) }, unsaid: .word("off")))
+          set: { $0.frame = try? FeedFrame(word: $1.word) }, unsaid: .word("off"),
+          line: .init(title: "Frame", keys: "g", effect: "type which azimuths talkers are in", isTyped: true))
+      )
     case .room:
       part(
         "room", "how loud the room is that talkers speak in: decibels, from -30 to 0", "play the room softer",
@@ -289,7 +298,10 @@ extension SettingKey {
     case .talkers:
       part(
         "talkers", "how loud talkers are: decibels, from -30 to 0", "play talkers softer", json: "talkersDB",
-        \.talkers)
+        \.talkers,
+        .init(
+          title: "Talkers", keys: "t T", effect: "talkers softer, by steps, or louder",
+          steps: [0, -6, -12, -20, -30]))
     case .mute:
       SettingRow(
         .flag, "on|off", "fade the outputs out, or in again", osc: "on or off, 1 or 0", "fade out or in",
@@ -308,7 +320,7 @@ extension SettingKey {
         osc: "a microphone's name, or off", "listen to one microphone alone, outside takes", isRouting: true)
     case .seat:
       SettingRow(
-        .word(["off"]) { text in
+        .text(["off"]) { text in
           text.lowercased() == "off"
             ? "off"
             : try Seat.list(text.split(separator: ";", omittingEmptySubsequences: false).map(String.init))
@@ -322,7 +334,7 @@ extension SettingKey {
   /// A row of the level of a part.
   private static func part(
     _ name: String, _ help: String, _ effect: String, json: String,
-    _ level: WritableKeyPath<FeedSetting, Decibels> & Sendable, _ line: SettingRow.Line? = nil
+    _ level: WritableKeyPath<FeedSetting, Decibels> & Sendable, _ line: SettingRow.Line
   ) -> SettingRow {
     SettingRow(
       .number(-30...0, unit: "dB", hasOff: false), noun: "level of the \(name)",

@@ -56,20 +56,26 @@ struct PageRoutes: Sendable {
     }
   }
 
-  /// The settings that are numbers to choose from, as JSON: the page has a field for each.
+  /// The settings that are numbers or parts to choose from, or are typed, as JSON: the page has a field for each.
   private static let settings: String = {
     struct Field: Encodable {
       let key, json, title, unit: String
-      /// Words of values; the first is that of a status without the value.
+      /// Words of values; the first is that of a status without the value. Empty if it is typed.
       let options: [String]
+      /// Whether talkers by their names or numbers are values, too.
+      let offersTalkers: Bool
+      /// What may be typed.
+      let placeholder: String
     }
     return json(
       SettingKey.ofFeeds.compactMap { key -> Field? in
-        guard let feed = key.row.feed, let line = feed.line, !key.row.options.isEmpty,
-          case .number(_, let unit, _) = key.row.kind
+        guard let feed = key.row.feed, let line = feed.line, !key.row.options.isEmpty || line.isTyped
         else { return nil }
+        var unit = ""
+        if case .number(_, let word, _) = key.row.kind { unit = word }
         return Field(
-          key: key.rawValue, json: feed.json, title: line.title, unit: unit, options: key.row.options)
+          key: key.rawValue, json: feed.json, title: line.title, unit: unit, options: key.row.options,
+          offersTalkers: key == .part, placeholder: key.row.placeholder)
       })
   }()
 

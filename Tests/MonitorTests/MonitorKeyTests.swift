@@ -14,7 +14,9 @@ import Testing
       ("o", "/pinna/set/orientation portraitUpsideDown"), ("O", "/pinna/set/orientation landscapeRight"),
       ("+", "/pinna/set/gain 1"), ("=", "/pinna/set/gain 1"), ("-", "/pinna/set/gain -1"),
       ("h", "/pinna/set/high-pass 40"), ("H", "/pinna/set/high-pass 300"), ("m", "/pinna/set/mute on"),
-      ("a", "/pinna/set/adapt 1"), ("r", "/pinna/record/start"),
+      ("a", "/pinna/set/adapt 1"), ("b", "/pinna/set/part talkers"), ("B", "/pinna/set/part room"),
+      ("t", "/pinna/set/talkers -6"), ("u", "/pinna/set/follow roll"), ("U", "/pinna/set/follow roll,yaw"),
+      ("r", "/pinna/record/start"),
       ("R", "/pinna/record/start raw on"),
     ])
   func settings(key: String, request: String) throws {
@@ -190,6 +192,48 @@ import Testing
     }
   }
 
+  @Test("mono follows what stereo cannot, and what both follow is chosen on from there")
+  func follow() throws {
+    for (pattern, followed, word) in [
+      ("cardioid", [], "look"), ("cardioid", ["look"], "talker"), ("cardioid", ["talker"], "off"),
+      ("stereo", ["roll", "yaw"], "off"), ("ambix1", ["roll"], "yaw"),
+    ] as [(String, [String], String)] {
+      var situation = try Situation(["polarPattern": pattern, "follow": followed])
+      #expect(situation.press("u").map(\.text) == ["/pinna/set/follow \(word)"], "\(pattern) \(followed)")
+    }
+  }
+
+  @Test("a part can be whoever is seated, and by number who else spoke")
+  func parts() throws {
+    func talker(_ identity: Int, _ name: String) -> [String: Any] {
+      ["identity": identity, "name": name, "azimuth": 0, "levelDB": -30, "confidence": 0.5, "isActive": true]
+    }
+    var situation = try Situation([
+      "seats": ["anna=40", "ben=-35,10"], "talkers": [talker(7, "talker 7"), talker(8, "ben")],
+      "part": "room",
+    ])
+    #expect(situation.grid().contains("Part         room"), "\(situation.grid().text)")
+    #expect(
+      situation.press("bbbb").map(\.message.words) == [["anna"], ["ben"], ["7"], ["whole"]])
+  }
+
+  @Test("a frame is typed, of main and of a feed; Esc and nothing leave it")
+  func frame() throws {
+    var situation = try Situation(["feeds": Situation.feeds([("anna", .cardioid)])])
+    #expect(situation.press("g").isEmpty)
+    #expect(situation.grid().contains("Frame: AZ,WIDTH|off (Enter"), "\(situation.grid().text)")
+    #expect(situation.press("30,60").isEmpty && situation.grid().contains("> 30,60_"))
+    #expect(situation.model.press(.enter, at: situation.now).map(\.text) == ["/pinna/set/frame 30,60"])
+    situation.press("fgoff")
+    #expect(
+      situation.model.press(.enter, at: situation.now).map(\.text) == ["/pinna/feed/anna/set/frame off"])
+    for key in [Key.escape, .enter] {
+      situation.press(key == .escape ? "g1" : "g")
+      #expect(situation.model.press(key, at: situation.now).isEmpty)
+      #expect(!situation.grid().contains("Frame: "))
+    }
+  }
+
   @Test("whatever is pressed, each setting accepts what its keys ask for")
   func accepted() throws {
     for key in SettingKey.ofFeeds {
@@ -264,12 +308,26 @@ import Testing
     #expect(situation.model.press(.enter, at: situation.now).map(\.text) == ["/pinna/set/listen off"])
   }
 
-  @Test("help lists the keys of every row, and closes with any key without obeying it")
+  @Test(
+    "help lists the keys of every row on as many pages as it needs, and closes with any other key without obeying it"
+  )
   func help() throws {
     var situation = try Situation()
+    for (height, pages) in [(24, 2), (40, 1)] {
+      var grids: [Grid] = []
+      for _ in 0..<pages {
+        situation.press("?")
+        grids.append(situation.grid(80, height))
+      }
+      for words in Row.allCases.map(\.words.effect) + ["Pinna keeps running", "CLIP stays until c."] {
+        #expect(grids.count { $0.contains(words) } == 1, "\(words) in \(grids.map(\.text))")
+      }
+      situation.press("?")
+      #expect(situation.grid(80, height).text == grids[0].text)
+      #expect(grids.contains { $0.contains("? more") } == (pages > 1))
+      situation.press("x")
+    }
     situation.press("?")
-    let grid = situation.grid()
-    for row in Row.allCases { #expect(grid.contains(row.words.effect), "\(grid.text)") }
     #expect(situation.press("m").isEmpty)
     #expect(!situation.grid().contains(Row.setting(.mute).words.effect))
     situation.press("q")

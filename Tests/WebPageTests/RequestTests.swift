@@ -54,7 +54,7 @@ import WebPage
   )
   func options() throws {
     let offered = SettingKey.ofFeeds.filter { !$0.row.options.isEmpty }
-    #expect(offered.contains(.room) && offered.contains(.highPass))
+    #expect(Set([.room, .talkers, .highPass, .part]).isSubset(of: offered))
     for key in offered {
       let values = try key.row.options.map { option in
         let change = try Change(key, option)

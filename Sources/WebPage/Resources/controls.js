@@ -1,6 +1,6 @@
 // The controls: what they show, what they ask, and why they are refused or locked.
 
-import { choicesOf, feedNames, findFeed, portCount, stateOf } from "./feeds.js";
+import { choicesOf, feedNames, findFeed, peopleIn, portCount, stateOf } from "./feeds.js";
 import { Looks, PATIENCE } from "./looks.js";
 import { Poses } from "./poses.js";
 
@@ -46,7 +46,7 @@ export class Controls {
     this.wanted = new Map();
     this.inputs = [];
     this.setOrientations(Object.keys(ORIENTATIONS));
-    // The numbers of a feed that are chosen from a list: key, JSON key, title, unit, options.
+    // What of a feed is chosen from a list, or typed: key, JSON key, title, unit, options, whether talkers are options, too.
     this.choices = [];
     this.onSelect("output", (value) => this.set("output", value));
     this.onSelect("listen", (value) => this.set("listen", value));
@@ -301,11 +301,13 @@ export class Controls {
       made.append(...children);
       return made;
     };
-    element("choices").replaceChildren(...choices.map(({ key, title, unit, options }) => make("div", { className: "field" },
-      make("label", { htmlFor: key, textContent: title }),
-      make("select", { id: key }, ...options.map((option) => new Option(option === "off" ? option : `${option} ${unit}`, option))),
-      make("p", { className: "refusal", id: `${key}-refusal`, role: "alert" }))));
-    for (const { key } of choices) this.onSelect(key, (value) => this.setFeed(key, value));
+    const list = ({ key, unit, options }) => make("select", { id: key },
+      ...options.map((option) => new Option(option === "off" ? option : `${option} ${unit}`, option)));
+    element("choices").replaceChildren(...choices.map((choice) => make("div", { className: "field" },
+      make("label", { htmlFor: choice.key, textContent: choice.title }),
+      choice.options.length ? list(choice) : make("input", { id: choice.key, type: "text", autocomplete: "off", placeholder: choice.placeholder }),
+      make("p", { className: "refusal", id: `${choice.key}-refusal`, role: "alert" }))));
+    for (const { key } of choices) this.onSelect(key, (value) => this.setFeed(key, value.trim() || "off"));
     this.show();
   }
 
@@ -358,7 +360,11 @@ export class Controls {
     if (slider.value !== gain) slider.value = gain;
     element("gain-value").textContent = `${Math.round(gain * 10) / 10} dB`;
     slider.setAttribute("aria-valuetext", element("gain-value").textContent);
-    for (const { key, json, unit, options } of this.choices) this.select(key, String(feed[json] ?? options[0]), (value) => `${value} ${unit}`);
+    for (const { key, json, unit, options, offersTalkers } of this.choices) {
+      if (offersTalkers) this.offer(key, [...options, ...peopleIn(this.status())]);
+      if (options.length) this.select(key, String(feed[json] ?? options[0]), (value) => `${value} ${unit}`);
+      else this.fill(key, String(feed[json] ?? ""));
+    }
     element("mute").setAttribute("aria-checked", String(this.isMuted));
     this.write("mute", this.isMuted ? "Muted" : "Mute");
     const own = feed.outputs.map(({ name }) => name);
@@ -403,6 +409,22 @@ export class Controls {
   check(id, value) {
     const shown = this.shown(id, value);
     for (const input of element(id).querySelectorAll("input")) input.checked = input.value === shown;
+  }
+
+  // The options of a list whose options change; while it is open they stay.
+  offer(id, values) {
+    const select = element(id);
+    const key = JSON.stringify(values);
+    if (select.dataset.shown === key || document.activeElement === select) return;
+    select.dataset.shown = key;
+    select.replaceChildren(...values.map((value) => new Option(/^[0-9]+$/.test(value) ? `talker ${value}` : value, value)));
+  }
+
+  // A text that nobody is typing.
+  fill(id, value) {
+    const [field, wanted] = [element(id), this.shown(id, value)];
+    const shown = wanted === "off" ? "" : wanted;
+    if (document.activeElement !== field && field.value !== shown) field.value = shown;
   }
 
   select(id, value, word = (value) => value) {

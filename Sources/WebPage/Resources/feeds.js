@@ -9,6 +9,12 @@ export const findFeed = (status, name) => name === "main"
   ? { ...status, name, outputs: MAIN_PORTS.map((name) => ({ name })), isHeard: true }
   : (status.feeds ?? []).find((feed) => feed.name === name);
 
+// Those of whom a part can be: who is seated, and who else spoke in the last seconds, by number.
+export function peopleIn({ seats, talkers }) {
+  const seated = (seats ?? []).map((seat) => seat.slice(0, seat.lastIndexOf("=")));
+  return [...seated, ...(talkers ?? []).filter(({ name }) => !seated.includes(name)).map(({ identity }) => String(identity))];
+}
+
 // The order of B-format; null for another pattern.
 export const bFormatOrder = (pattern) => pattern.match(/^ambix([0-9]+)$/)?.[1] ?? null;
 

@@ -129,7 +129,7 @@ function showStatus(changes) {
 function showTalkers() {
   const { talkers, talkersText } = status;
   const words = (talkers ?? []).map(({ identity, name, azimuth, isActive }) => `${name ?? identity} at ${Math.round(azimuth)}°${isActive ? "" : " (silent)"}`);
-  setText("talkers", talkers || talkersText ? `talkers: ${talkers ? words.join(", ") || "nobody" : talkersText}` : "");
+  setText("talkers-state", talkers || talkersText ? `talkers: ${talkers ? words.join(", ") || "nobody" : talkersText}` : "");
   if (!isNew("talkers", words, controls.chosen)) return;
   controls.setTalkers(talkers ?? []);
   showCurves();
