@@ -148,7 +148,7 @@ public struct Sidecar: Codable, Sendable, Hashable {
   public var engine: Engine?
   /// The title that the user gave; nil without one.
   public var title: String?
-  public let setup: TakeSetup
+  public internal(set) var setup: TakeSetup
   /// The feeds that were recorded besides `main`, in order; nil if there are none.
   public let feeds: [FeedSetup]?
   /// The first `listLimit` markers; nil if there are none.

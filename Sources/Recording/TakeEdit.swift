@@ -1,10 +1,11 @@
 import AudioFiles
 import FoundationEssentials
 import Glibc
+import Settings
 import Text
 import Threads
 
-/// A new title, or a change of one marker, of a take that has ended.
+/// A new title, other seats, or a change of one marker, of a take that has ended.
 ///
 /// A value; any thread. `TakeFolder.edit` waits for the disk.
 public enum TakeEdit: Sendable {
@@ -13,12 +14,28 @@ public enum TakeEdit: Sendable {
   /// A marker at a place in seconds, pre-roll included: it renames the one that is listed there, or adds one. An empty
   /// label removes it.
   case marker(seconds: Double, label: String)
+  /// Who sat where, in place of those of before.
+  case seats([Seat])
+
+  /// Whether sound files have it, too.
+  var isInSound: Bool { if case .seats = self { false } else { true } }
 
   func apply(to sidecar: inout Sidecar) throws(TakeError) {
     switch self {
     case .title(let title):
       let line = try Sidecar.line(title, "a title")
       sidecar.title = line.isEmpty ? nil : line
+    case .seats(let seats):
+      // A feed that played one of those who sat there is rendered from the seat.
+      let parts = ([sidecar.setup.first] + (sidecar.feeds ?? []).map(\.first)).compactMap { $0[.part]?.word }
+      let words = seats.map(\.word)
+      let present = (sidecar.setup.seats ?? []).compactMap { try? Seat(word: $0) }
+      if let needed = present.first(where: { parts.contains($0.name) && !words.contains($0.word) }) {
+        throw TakeError(
+          "a feed of the take plays \(needed.name.printable), found by that seat; keep \(needed.word.printable)"
+        )
+      }
+      sidecar.setup.seats = words.isEmpty ? nil : words
     case .marker(let seconds, let label):
       let line = try Sidecar.line(label, "a marker's label")
       var markers = sidecar.markers ?? []
@@ -84,7 +101,7 @@ extension Sidecar {
 }
 
 extension TakeFolder {
-  /// Changes the title and markers of a take that has ended: in its sidecar, and in its WAV files.
+  /// Changes title, seats and markers of a take that has ended: in its sidecar, and in its WAV files what these have of it.
   /// - Parameter name: of its sidecar, or of one of its sound files.
   public func edit(_ name: String, _ edits: [TakeEdit]) throws(TakeError) -> EditedTake {
     guard Self.isFileName(name), let folder = OpenFolder(path: path) else {
@@ -109,7 +126,7 @@ extension TakeFolder {
     for edit in edits { try edit.apply(to: &sidecar) }
     let path = try replace(found.stem + ".json", by: sidecar.encoded(), in: folder)
     var unchanged: [String] = []
-    for files in sidecar.files {
+    for files in sidecar.files where edits.contains(where: \.isInSound) {
       let cues = sidecar.cues(of: files)
       for name in files.names where folder.contains(name) {
         if !WAVCues.replace(in: name, of: folder, cues, title: sidecar.title ?? "") { unchanged.append(name) }

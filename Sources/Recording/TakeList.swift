@@ -26,6 +26,8 @@ public struct ListedTake: Encodable, Sendable {
   public let preset: String?
   public let microphones: Bool
   public let title: String?
+  /// Who sat where, as `Seat.word`.
+  public let seats: [String]
   /// Names of the feeds that it has, `main` among them; empty if the sidecar is lost.
   public let feeds: [String]
   public let markers: [Marker]
@@ -41,7 +43,7 @@ public struct ListedTake: Encodable, Sendable {
 
   private enum Key: String, CodingKey {
     case path, state, frames, sampleRate, channels, seconds, started, pinna, preset, microphones, title,
-      feeds, markers, files, missing
+      seats, feeds, markers, files, missing
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -57,6 +59,7 @@ public struct ListedTake: Encodable, Sendable {
     try container.encodeIfPresent(preset, forKey: .preset)
     try container.encode(microphones, forKey: .microphones)
     try container.encodeIfPresent(title, forKey: .title)
+    if !seats.isEmpty { try container.encode(seats, forKey: .seats) }
     try container.encode(feeds, forKey: .feeds)
     try container.encode(markers, forKey: .markers)
     try container.encode(files, forKey: .files)
@@ -116,7 +119,7 @@ extension TakeFolder {
           path: "\(path)/\(name)", state: file.lock == .held ? .recording : .cut,
           frames: file.frames, sampleRate: file.sampleRate,
           channels: file.channels, started: nil, pinna: nil, preset: nil, microphones: false, title: nil,
-          feeds: [],
+          seats: [], feeds: [],
           markers: [], files: 1, missing: []))
     }
     let dated = listed.map { (Self.start($0.started, name: $0.path.split(separator: "/").last ?? ""), $0) }
@@ -162,7 +165,7 @@ extension TakeFolder {
       channels: channels,
       started: sidecar.started,
       pinna: sidecar.setup.pinna, preset: sidecar.setup.preset, microphones: first.microphones != nil,
-      title: sidecar.title,
+      title: sidecar.title, seats: sidecar.setup.seats ?? [],
       feeds: (first.outputs == nil ? [] : [FeedSetting.main])
         + (sidecar.feeds ?? []).map(\.name).filter { first.feeds?[$0] != nil },
       markers: (sidecar.markers ?? []).map {

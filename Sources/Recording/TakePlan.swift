@@ -161,7 +161,8 @@ public struct TakePlan: Sendable {
   }
 }
 
-/// The setup that a take was recorded with: the values of `main`, and its circumstances. It never changes during the take.
+/// The setup that a take was recorded with: the values of `main`, and its circumstances. It never changes during the take;
+/// afterwards the seats can be edited.
 public typealias TakeSetup = Joined<FeedValues, TakeCircumstances>
 
 /// What a sidecar says of the setup besides the values of `main`.
@@ -189,7 +190,7 @@ public struct TakeCircumstances: Codable, Sendable, Hashable {
   /// The whole array; nil in a sidecar of an older Pinna.
   public let array: RecordedDevice?
   /// Who sat where, as `Seat.word`; nil if nobody was named.
-  public let seats: [String]?
+  public internal(set) var seats: [String]?
 
   public init(
     preset: String, device: String, layout: Layout? = nil, microphones: [String], latencyFrames: Int,

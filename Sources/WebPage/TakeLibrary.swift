@@ -22,15 +22,18 @@ package struct TakeLibrary: Sendable {
     let started: String?
     let preset: String?
     let title: String?
+    let seats: [String]
     let feeds: [String]
     let microphones: Bool
     let markers: [ListedTake.Marker]
   }
 
-  /// What the page asks to change: a title, or a marker at a place in seconds. What is empty is removed.
+  /// What the page asks to change: a title, who sits where, or a marker at a place in seconds. What is empty is removed.
   private struct Edit: Decodable {
     let take: String
     let title: String?
+    /// With semicolons.
+    let seats: String?
     let marker: Double?
     let label: String?
   }
@@ -47,12 +50,13 @@ package struct TakeLibrary: Sendable {
       Take(
         name: String($0.path[$0.path.index(after: $0.path.lastIndex(of: "/")!)...]), state: $0.state,
         seconds: $0.seconds, channels: $0.channels, sampleRate: $0.sampleRate, started: $0.started,
-        preset: $0.preset, title: $0.title, feeds: $0.feeds, microphones: $0.microphones, markers: $0.markers)
+        preset: $0.preset, title: $0.title, seats: $0.seats, feeds: $0.feeds, microphones: $0.microphones,
+        markers: $0.markers)
     }
     return .document(json(List(folder: folder.path, takes: takes)))
   }
 
-  /// Changes the title or a marker of a take that has ended.
+  /// Changes the title, the seats or a marker of a take that has ended.
   /// - Parameter body: as JSON.
   func edit(_ body: [UInt8]) -> PageResponse {
     guard body.count <= PageRequest.longestBody,
@@ -62,10 +66,13 @@ package struct TakeLibrary: Sendable {
     }
     var edits: [TakeEdit] = edit.title.map { [.title($0)] } ?? []
     if let marker = edit.marker { edits.append(.marker(seconds: marker, label: edit.label ?? "")) }
-    do throws(TakeError) {
+    do {
+      if let seats = edit.seats {
+        edits.append(.seats(try Seat.list(seats.split(separator: ";").map(String.init))))
+      }
       let edited = try TakeFolder(path: folder).edit(edit.take, edits)
       return .document(json(["unchanged": edited.unchanged]))
-    } catch { return PageResponse(Failure(.failed, error.description)) }
+    } catch { return PageResponse(Failure(error)) }
   }
 
   /// The media type of the take's file; nil if it is none that pages play.

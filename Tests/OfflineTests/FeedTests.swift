@@ -147,7 +147,17 @@ extension OfflineTests {
       let changed = try take()
       #expect(changed["title"] as? String == "From the page")
       #expect((changed["markers"] as? [Any])?.count == 1)
-      for body in [#"{"take":"../\#(name)","title":"x"}"#, #"{"title":"x"}"#, "[]"] {
+      #expect((changed["seats"] as? [String]) == [])
+      let seats = #"{"take":"\#(name)","seats":"anna=40; ben=-35,10"}"#
+      #expect(try visitor.ask("POST", "/takes", headers, body: seats).status == 200)
+      #expect(try take()["seats"] as? [String] == ["anna=40", "ben=-35,10"])
+      let none = #"{"take":"\#(name)","seats":""}"#
+      #expect(try visitor.ask("POST", "/takes", headers, body: none).status == 200)
+      #expect(try take()["seats"] as? [String] == [] && take()["title"] as? String == "From the page")
+      for body in [
+        #"{"take":"\#(name)","seats":"2=40"}"#, #"{"take":"../\#(name)","title":"x"}"#, #"{"title":"x"}"#,
+        "[]",
+      ] {
         #expect(try visitor.ask("POST", "/takes", headers, body: body).status >= 400)
       }
     }

@@ -49,6 +49,53 @@ import Testing
       told.status == 0 && told.error.contains("left-end did not work in a part of this take"), "\(told)")
   }
 
+  @Test(
+    "names given after the take stay, and its lists and files per talker have them; others leave them out")
+  func namesAfterwards() throws {
+    try home.writeTake(
+      "one", VerbHome.noise.map { Array(($0 + $0 + $0 + $0 + $0 + $0 + $0 + $0).prefix(144_000)) }, [144_000])
+    try list("one")
+    let take = home.path + "/one.json"
+    func labels() throws -> String { try home.pinna("talkers", take, "--to", "labels").output }
+    #expect(try labels() == "0.100000\t1.400000\ttalker 1\n0.200000\t2.000000\ttalker 2\n")
+    let sound = try Data(contentsOf: URL(filePath: home.path + "/one-microphones.wav"))
+    let edited = try home.pinna("takes", "edit", take, "--seat", "anna maria=45", "--seat", "ben=-80,10")
+    #expect(
+      edited.status == 0 && edited.output.hasSuffix("no title, 0 markers, anna maria=45, ben=-80,10\n"),
+      "\(edited)")
+    #expect(try Data(contentsOf: URL(filePath: home.path + "/one-microphones.wav")) == sound)
+    #expect(try labels() == "0.100000\t1.400000\tanna maria\n0.200000\t2.000000\tben\n")
+    #expect(try home.pinna("talkers", take, "--to", "webvtt").output.contains("<v anna maria>"))
+    #expect(try home.pinna("talkers", take, "--to", "rttm").output.contains(" <NA> <NA> ben "))
+    let stems = try home.pinna("render", take, "--talkers", "--into", home.path + "/who")
+    #expect(Set(home.contents("who")) == ["one.rttm", "anna maria.wav", "ben.wav"], "\(stems)")
+    for words in [["--seat", "2=40"], ["--seat", "eva=40", "--seat", "eva=50"], ["--seat", "eva"]] {
+      let refused = try home.pinna(["takes", "edit", take] + words)
+      #expect(refused.status == 2 && refused.isOneSentence, "\(refused)")
+    }
+    #expect(try home.pinna("takes", "edit", take, "--seat", "eva=-90").status == 0)
+    #expect(try labels() == "0.100000\t1.400000\ttalker 1\n0.200000\t2.000000\teva\n")
+    #expect(try home.pinna("takes", "edit", take, "--seat", "off").status == 0)
+    #expect(try labels() == "0.100000\t1.400000\ttalker 1\n0.200000\t2.000000\ttalker 2\n")
+  }
+
+  @Test("a seat that a feed's part was found by stays where it was")
+  func seatOfPart() throws {
+    try edit {
+      var setup = $0["setup"] as! [String: Any]
+      (setup["part"], setup["seats"]) = ("anna", ["anna=40", "ben=-35"])
+      $0["setup"] = setup
+    }
+    let take = home.path + "/take.json"
+    for words in [["off"], ["anna=50"], ["eva=40"]] {
+      let refused = try home.pinna("takes", "edit", take, "--seat", words[0])
+      #expect(
+        refused.status == 1 && refused.isOneSentence && refused.error.contains("keep anna=40"), "\(refused)")
+    }
+    let kept = try home.pinna("takes", "edit", take, "--seat", "anna=40", "--seat", "eva=-35")
+    #expect(kept.status == 0 && kept.output.hasSuffix("anna=40, eva=-35\n"), "\(kept)")
+  }
+
   @Test("a take without talkers is searched in its microphones; one without both is refused in one sentence")
   func neither() throws {
     // Two different noises are nobody.

@@ -9,7 +9,7 @@ const clock = (seconds, digits = 0) => {
 
 export class Takes {
   timer = 0;
-  // The name of the take whose title and markers are being edited.
+  // The name of the take whose title, seats and markers are being edited.
   edited = null;
 
   // Several reasons to load within a moment count once.
@@ -54,7 +54,7 @@ export class Takes {
     who.setAttribute("aria-label", `Show who spoke in ${take.name}`);
     who.addEventListener("click", () => this.showTalkers(take, item, who));
     const edit = add("button", "Edit");
-    edit.setAttribute("aria-label", `Edit the title and the markers of ${take.name}`);
+    edit.setAttribute("aria-label", `Edit the title, the seats and the markers of ${take.name}`);
     edit.setAttribute("aria-expanded", String(this.edited === take.name));
     edit.addEventListener("click", () => {
       this.edited = this.edited === take.name ? null : take.name;
@@ -64,6 +64,7 @@ export class Takes {
       const fields = document.createElement("div");
       fields.className = "edit";
       fields.append(this.field(take, "Title", take.title ?? "", (title) => ({ title })),
+        this.field(take, "Seats: anna=40; ben=-35,10", take.seats.join("; "), (seats) => ({ seats }), 4000),
         ...take.markers.map(({ seconds, label }) => this.field(take, `Marker at ${clock(seconds, 1)}`, label, (label) => ({ marker: seconds, label }))),
         this.newMarker(take));
       item.append(fields);
@@ -91,10 +92,10 @@ export class Takes {
   }
 
   // A text of a take, which is sent when it has been changed.
-  field(take, name, value, change) {
+  field(take, name, value, change, longest = 200) {
     const [label, input] = [document.createElement("label"), document.createElement("input")];
     input.type = "text";
-    input.maxLength = 200;
+    input.maxLength = longest;
     input.value = value;
     input.addEventListener("change", () => this.send(take, change(input.value)));
     label.append(`${name} `, input);

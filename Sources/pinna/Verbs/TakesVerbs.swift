@@ -43,11 +43,15 @@ extension Verb {
 
   static let takesEdit = Verb(
     name: "takes edit", operands: ["TAKE"],
-    summary: "change the title or a marker of a take that has ended, in its sidecar and its WAV files",
+    summary: "change title, a marker or the seats of a take that has ended, in its sidecar and its WAV files",
     options: [
       Option("--title", "TEXT", "its title; none removes it"),
       Option("--marker", "TIME", "the place of a marker, as takes list shows it: 1:05.3; needs --label"),
       Option("--label", "TEXT", "the marker's label; none removes the marker"),
+      Option(
+        "--seat", Seat.placeholder + "|off",
+        "who sat there, in degrees from the front, in place of the seats of before; may be given several times; off: nobody"
+      ),
       jsonOption,
     ]
   ) { arguments in
@@ -64,8 +68,11 @@ extension Verb {
       }
       edits.append(.marker(seconds: seconds, label: label))
     }
+    if let seats = arguments.options["--seat"] {
+      edits.append(.seats(try seats == ["off"] ? [] : Seat.list(seats)))
+    }
     guard !edits.isEmpty else {
-      throw Failure(.usage, "nothing to change; give --title, or --marker and --label")
+      throw Failure(.usage, "nothing to change; give --title, --seat, or --marker and --label")
     }
     let path = try OutputPath.withoutLinks(take(arguments.operands[0]))
     let parts = path.split(separator: "/")
@@ -74,11 +81,13 @@ extension Verb {
     for name in edited.unchanged {
       Tool.complain("\(name.printable) keeps the title and markers that it had; the sidecar has the new ones")
     }
-    let markers = edited.sidecar.markers ?? []
+    let (markers, seats) = (edited.sidecar.markers ?? [], edited.sidecar.setup.seats ?? [])
     arguments.print(
-      json: ["sidecar": edited.path, "title": edited.sidecar.title ?? "", "markers": markers.count],
+      json: [
+        "sidecar": edited.path, "title": edited.sidecar.title ?? "", "markers": markers.count, "seats": seats,
+      ],
       text: "\(edited.path.printable): \(edited.sidecar.title?.printable ?? "no title"), "
-        + "marker".counted(markers.count))
+        + "marker".counted(markers.count) + seats.map { ", \($0.printable)" }.joined())
     return .done
   }
 
