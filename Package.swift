@@ -291,7 +291,7 @@ let package = Package(
       dependencies: [
         "Control", "JackClient", "Messages", "Processor", "Simulation", "Presets", "Settings", "Recording",
         "FilterBanks",
-        "FilterDesign", "Measurements",
+        "FilterDesign", "Measurements", "Plugin",
         "AudioFiles", "Acoustics", "TestSupport",
       ],
       path: "Tests/Support/Fuzz"),

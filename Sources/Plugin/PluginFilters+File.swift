@@ -31,7 +31,12 @@ extension PluginFilters {
         withUnsafeBytes(of: tap.bitPattern.littleEndian) { rest.append(contentsOf: $0) }
       }
     }
-    return Array("\(Self.format) \(Self.checksum(rest[...]))\n".utf8) + rest
+    return Self.withChecksum(rest)
+  }
+
+  /// A file of these bytes, after the line with their checksum.
+  package static func withChecksum(_ rest: [UInt8]) -> [UInt8] {
+    Array("\(format) \(checksum(rest[...]))\n".utf8) + rest
   }
 
   /// Reads the file at `path`.

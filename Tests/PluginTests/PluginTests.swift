@@ -245,10 +245,6 @@ import Testing
 
   @Test("filters with any numbers and a right checksum are refused, or run within their bounds")
   func forged() throws {
-    func checksum(_ bytes: ArraySlice<UInt8>) -> String {
-      String(
-        bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }, radix: 16)
-    }
     let bytes = PluginHost.filters(taps: 80).bytes
     let start = bytes.firstIndex(of: 0x0A)! + 1
     let end = bytes.indices.dropFirst().first { bytes[$0] == 0x0A && bytes[$0 - 1] == 0x0A }!
@@ -273,8 +269,7 @@ import Testing
       }
       let text = forged.map { $0.joined(separator: " ") }.joined(separator: "\n") + "\n"
       let rest = Array(text.utf8) + bytes[end...]
-      let whole = Array("pinna-plugin-filters 1 \(checksum(rest[...]))\n".utf8) + rest
-      guard let filters = PluginFilters(whole) else { continue }
+      guard let filters = PluginFilters(PluginFilters.withChecksum(rest)) else { continue }
       accepted += 1
       let setting = filters.initial
       #expect((0..<filters.dataSources).contains(setting.dataSource))

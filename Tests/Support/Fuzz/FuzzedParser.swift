@@ -4,13 +4,14 @@ import TestSupport
 /// The parsers of untrusted input. Tests/FuzzCorpus has each one's seed inputs and later findings under its
 /// name, and a dictionary of its keywords, NAME.dict.
 public enum FuzzedParser: String, CaseIterable, Sendable {
-  case device, preset, bank, controllers, scene, directions, sofa, filters, sound, take, sidecar, osc, midi
+  case device, preset, bank, controllers, scene, directions, sofa, filters, plugin, sound, take, sidecar, osc,
+    midi
 
   /// The promise of reliability.md that the parser keeps.
   public var promise: String {
     switch self {
     case .device, .preset, .bank, .controllers, .scene: "R15"
-    case .directions, .sofa, .filters, .sound, .take, .sidecar: "R16"
+    case .directions, .sofa, .filters, .plugin, .sound, .take, .sidecar: "R16"
     case .osc: "R17"
     case .midi: "R53"
     }

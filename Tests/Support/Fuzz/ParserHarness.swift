@@ -6,6 +6,7 @@ import FilterDesign
 import Foundation
 import Measurements
 import Messages
+import Plugin
 import Presets
 import Processor
 import Recording
@@ -55,6 +56,7 @@ public final class ParserHarness {
     case .filters:
       try folder.write(Data(input), to: "filters.json")
       _ = try FilterBank(folder: folder.path)
+    case .plugin: try feedPlugin(input)
     case .sound: try feedSound(try folder.write(Data(input), to: "a.wav"), bytes: input.count)
     case .take: try feedTake(input, as: "a.wav.part")
     case .sidecar: try feedTake(input, as: "a.json.part")
@@ -100,6 +102,19 @@ public final class ParserHarness {
     else {
       throw FuzzFinding(description: "bytes beside the file were changed")
     }
+  }
+
+  /// What a plug-in does with the filters of its bundle: reads them, and plays a block. The checksum of the input is made right:
+  /// a mutation would else never get past it. Checks that what is read is written as it was.
+  private func feedPlugin(_ input: [UInt8]) throws {
+    let whole = PluginFilters.withChecksum(input)
+    guard let filters = PluginFilters(whole) else { throw PluginError("not as Pinna wrote it") }
+    let again = PluginFilters(filters.bytes)
+    guard again == filters else { throw FuzzFinding(description: "read otherwise than written") }
+    // A host has blocks of any length.
+    let processor = PluginProcessor(filters)
+    processor.activate(blockLength: 64)
+    processor.runUnhurried(64)
   }
 
   private static func text(_ input: [UInt8]) -> String { String(decoding: input, as: UTF8.self) }
