@@ -77,11 +77,9 @@ extension FilterBank {
           hrtf: hrtf, grid: grid, parameters: device.design,
           step: step.within(hrtfShare.lowerBound + 0.01...hrtfShare.upperBound))
       } else { nil }
-    let directions = hrtf != nil ? device.design.stereo.directions : device.design.mono.directions
-    let isAmbisonics = device.dataSources.contains(where: \.offersAmbisonics)
     let shared = try SharedManifold(
-      manifold, sphere: isAmbisonics ? AmbisonicsDesign.sphere : cubedSphere(directions),
-      frequencies: grid.frequencies, step: step.within(sharedShare))
+      manifold, sphere: sphere(of: device, around: stereo), frequencies: grid.frequencies,
+      step: step.within(sharedShare))
     let designer = CaseDesigner(device: device, manifold: shared, grid: grid, stereo: stereo, near: near)
     let jobs = designer.jobs
     var results = [FilterCoefficients?](repeating: nil, count: filterCases.count)
@@ -93,6 +91,19 @@ extension FilterBank {
       try step.reached(1)
     }
     return results.compactMap(\.self)
+  }
+
+  /// The directions from which the device's cases share the responses of the array.
+  private static func sphere(of device: Device, around stereo: StereoDesign?) -> [SIMD3<Double>] {
+    if device.dataSources.contains(where: \.offersAmbisonics) { return AmbisonicsDesign.sphere }
+    guard let stereo else { return cubedSphere(device.design.mono.directions) }
+    // Those around a listener with a pose, for whom that one case is.
+    if let source = device.dataSources.first(where: { $0.pose != .none }),
+      let frame = source.stereoOrientations.first.flatMap(source.frame)
+    {
+      return stereo.directions.map(frame.device(fromHead:))
+    }
+    return stereo.directions
   }
 
   /// The array manifold with the delays of the microphones; their gains and polarities are undone afterwards.
