@@ -32,7 +32,7 @@ package struct SharedManifold: ArrayManifold {
       sphere.enumerated().map { (Self.key($0.element), $0.offset) }, uniquingKeysWith: { first, _ in first })
     let keys = base.sharesMirrorImages ? sphere.map { Self.key(abs($0)) } : []
     let order =
-      keys.isEmpty
+      Set(keys).count == keys.count
       ? Array(sphere.indices)
       : sphere.indices.sorted { (keys[$0].x, keys[$0].y, keys[$0].z) < (keys[$1].x, keys[$1].y, keys[$1].z) }
     if base.usesAllCores {
