@@ -57,7 +57,7 @@ package struct BoundaryElements: Sendable {
   /// - Parameters:
   ///   - frequencies: in hertz, ascending, `spacing` apart; `together` at most.
   ///   - memory: for intermediate results; as it is after another call, which saves the time of new memory, or empty.
-  /// - Returns: of each frequency `[sector][microphone][point]`, or nil if LAPACK cannot solve the system.
+  /// - Returns: of each frequency `[sector][microphone that hears it][point]`, or nil if LAPACK cannot solve the system.
   func weights(
     frequencies: [Double], memory: inout [Complex], step: DesignStep
   ) throws(DesignError) -> [[Complex]?] {
@@ -90,24 +90,21 @@ package struct BoundaryElements: Sendable {
     _ kernels: UnsafeMutablePointer<Complex>, rows: Int, step: DesignStep
   ) throws(DesignError) -> [Complex]? {
     let unknowns = mesh.panels.count
-    let count = microphones.count
     let plane = integrals.plane
     let firstMicrophone = (unknowns + mesh.interior.count) * unknowns
     var result: [Complex] = []
-    result.reserveCapacity(Parity.count * count * rows)
+    result.reserveCapacity(Parity.count * microphones.count * rows)
     Parity.sectors(kernels, plane: plane)
     for sector in 0..<Parity.count {
       try step.reached(Double(sector) / Double(Parity.count))
       // The equations, with the opposite sign, are stored row by row, so a column-major solver sees the transposed matrix.
       let matrix = kernels + sector * plane
+      let hearing = Parity.hearing(sector, microphones)
+      guard !hearing.isEmpty else { continue }
+      let count = hearing.count
       var right = [Complex](repeating: .zero, count: count * rows)
-      for m in 0..<count {
-        for j in 0..<unknowns { right[m * rows + j] = -2 * matrix[firstMicrophone + m * unknowns + j] }
-      }
-      // A microphone on a plane of symmetry hears nothing of odd sectors.
-      guard right.contains(where: { $0 != .zero }) else {
-        result += right
-        continue
+      for (number, m) in hearing.enumerated() {
+        for j in 0..<unknowns { right[number * rows + j] = -2 * matrix[firstMicrophone + m * unknowns + j] }
       }
       for i in 0..<unknowns { matrix[i * unknowns + i].real -= 0.5 }
       let status = right.withUnsafeMutableBytes {

@@ -25,8 +25,10 @@ package struct BoxManifold: ArrayManifold {
   package var sharesMirrorImages: Bool { true }
 
   private let points: BoxPoints
-  /// Weights for each solved frequency as a real matrix: rows (real, imaginary) for each microphone, columns
-  /// `[sector][point]`.
+  /// The microphones that hear each parity sector.
+  private let hearing: [[Int]]
+  /// Weights for each solved frequency as real matrices, one per sector: rows (real, imaginary) for each microphone that
+  /// hears it, a column per point.
   private let weights: [[Double]]
   private let interpolation: SpectrumInterpolation
   private let memory = MatrixMemory()
@@ -60,9 +62,10 @@ package struct BoxManifold: ArrayManifold {
     let count = min(mostFrequencies, 2 * Int((1.25 * mesh.highestFrequency / width / 2).rounded(.up)))
     interpolation = SpectrumInterpolation(count: count, width: width)
     points = BoxPoints(BoundaryElements.points(of: mesh))
+    hearing = (0..<Parity.count).map { Parity.hearing($0, surface) }
     let key = BoxSolutions.key(positions: positions, size: size, parameters: parameters)
     if let stored = solutions?.weights(key: key),
-      Self.areWeights(stored, count: count, microphones: surface.count, mesh: mesh)
+      Self.areWeights(stored, count: count, hearing: hearing, mesh: mesh)
     {
       weights = stored
       return
@@ -75,12 +78,12 @@ package struct BoxManifold: ArrayManifold {
     let memories = Mutex([[Complex]]())
     let firsts = Array(stride(from: 0, to: count, by: solver.together))
     let steps = step.within(0.05...1).divided(by: firsts.map { _ in 1 })
-    try DesignThreads.forEach(firsts.count) { i throws(DesignError) in
+    try DesignThreads.forEach(firsts.count) { [hearing] i throws(DesignError) in
       let some = firsts[i]..<min(firsts[i] + solver.together, count)
       var memory = memories.withLock { $0.popLast() ?? [] }
       let weights = try solver.weights(
         frequencies: some.map { Double($0 + 1) * width }, memory: &memory, step: steps[i]
-      ).map { $0.map { Self.realRows($0, microphones: surface.count) } }
+      ).map { $0.map { Self.realRows($0, hearing: hearing) } }
       memories.withLock { [memory] in $0.append(memory) }
       results.withLock { results in
         for (number, weights) in zip(some, weights) { results[number] = weights }
@@ -98,10 +101,10 @@ package struct BoxManifold: ArrayManifold {
 
   /// Whether stored rows have the shape of `weights` and are finite: files are not trusted.
   private static func areWeights(
-    _ rows: [[Double]], count: Int, microphones: Int, mesh: BoxMesh
+    _ rows: [[Double]], count: Int, hearing: [[Int]], mesh: BoxMesh
   ) -> Bool {
     let lengths = [mesh.panels.count, mesh.panels.count + mesh.interior.count].map {
-      2 * microphones * Parity.count * $0
+      2 * hearing.joined().count * $0
     }
     return rows.count == count && rows.allSatisfy { lengths.contains($0.count) && $0.allSatisfy(\.isFinite) }
   }
@@ -213,42 +216,24 @@ package struct BoxManifold: ArrayManifold {
     var lags = Phasors(
       delays: positions.flatMap { position in directions.map { -$0.dot(position) / speedOfSound } })
     let (rows, width) = (2 * positions.count, images.count)
-    // `[sector][microphone, (real, imaginary)][octant's direction]`
-    var sums = [Double](repeating: 0, count: Parity.count * rows * width)
+    var sums = SectorSums(points: points.count, rows: rows, width: width)
     for (f, weights) in weights.enumerated() {
       waves.advance()
       lags.advance(to: Double(f + 1) * interpolation.width)
-      let inner = weights.count / rows
-      let points = inner / Parity.count
-      let sectors = waves.sectors(count: points)
-      sums.withUnsafeMutableBufferPointer { sums in
-        sectors.withUnsafeBufferPointer { sectors in
-          weights.withUnsafeBufferPointer { weights in
-            for sector in 0..<Parity.count {
-              cblas_dgemm(
-                CblasRowMajor, CblasNoTrans, CblasNoTrans, Int32(rows), Int32(width), Int32(points), 1,
-                weights.baseAddress! + sector * points, Int32(inner),
-                sectors.baseAddress! + sector * points * width, Int32(width), 0,
-                sums.baseAddress! + sector * rows * width, Int32(width))
+      sums.set(weights, waves, hearing: hearing)
+      sums.values.withUnsafeBufferPointer { sums in
+        var d = 0
+        for (octant, images) in images.enumerated() {
+          for image in images {
+            for m in positions.indices {
+              let part = (image.signs * rows + 2 * m) * width + octant
+              let sum = Complex(sums[part], sums[part + width])
+              let value = Complex(2, 0) + sum * lags.values[m * directions.count + d]
+              let at = (f + 1) * columns + m * directions.count + d
+              solved[at] = value.real
+              solved[imaginary + at] = value.imaginary
             }
-            // What each image hears, for every direction of the octant.
-            sums.withMemoryRebound(to: Complex.self) {
-              Parity.sectors($0.baseAddress!, plane: rows * width / 2)
-            }
-            var d = 0
-            for (octant, images) in images.enumerated() {
-              for image in images {
-                for m in positions.indices {
-                  let part = (image.signs * rows + 2 * m) * width + octant
-                  let sum = Complex(sums[part], sums[part + width])
-                  let value = Complex(2, 0) + sum * lags.values[m * directions.count + d]
-                  let at = (f + 1) * columns + m * directions.count + d
-                  solved[at] = value.real
-                  solved[imaginary + at] = value.imaginary
-                }
-                d += 1
-              }
-            }
+            d += 1
           }
         }
       }
@@ -256,23 +241,23 @@ package struct BoxManifold: ArrayManifold {
     return solved
   }
 
-  /// Converts `[sector][microphone][point]` to the real matrix of `weights`.
+  /// Converts `[sector][microphone that hears it][point]` to the real matrices of `weights`.
   ///
-  /// Each odd axis contributes a factor j to the wave's component in a sector. `PlaneWaves.sectors` omits these factors,
-  /// so they are applied to the weights here.
-  private static func realRows(_ weights: [Complex], microphones: Int) -> [Double] {
-    let points = weights.count / (Parity.count * microphones)
+  /// Each odd axis contributes a factor j to the wave's component in a sector. `PlaneWaves` omits these factors, so they
+  /// are applied to the weights here.
+  private static func realRows(_ weights: [Complex], hearing: [[Int]]) -> [Double] {
+    let points = weights.count / hearing.joined().count
     let powersOfJ = [Complex.one, Complex(0, 1), Complex(-1, 0), Complex(0, -1)]
-    let row = Parity.count * points
-    var rows = [Double](repeating: 0, count: 2 * microphones * row)
-    for sector in 0..<Parity.count {
+    var rows: [Double] = []
+    rows.reserveCapacity(2 * weights.count)
+    var row = 0
+    for (sector, microphones) in hearing.enumerated() {
       let factor = powersOfJ[sector.nonzeroBitCount]
-      for m in 0..<microphones {
-        for p in 0..<points {
-          let weight = factor * weights[(sector * microphones + m) * points + p]
-          rows[2 * m * row + sector * points + p] = weight.real
-          rows[(2 * m + 1) * row + sector * points + p] = weight.imaginary
-        }
+      for _ in microphones {
+        let own = weights[row..<row + points].map { factor * $0 }
+        rows += own.map(\.real)
+        rows += own.map(\.imaginary)
+        row += points
       }
     }
     return rows
@@ -290,6 +275,63 @@ package struct BoxManifold: ArrayManifold {
     var point = inside.clamped(lowerBound: -half * 0.9999, upperBound: half * 0.9999)
     point[axis] = inside[axis] < 0 ? -half[axis] : half[axis]
     return point
+  }
+}
+
+/// The sums over a box's points of weights times the waves from some directions of an octant, at one frequency, and memory
+/// for them.
+private struct SectorSums {
+  /// What each image of the waves adds at the microphones: `[image][microphone, (real, imaginary)][octant's direction]`.
+  private(set) var values: [Double]
+  /// A sector's waves, `[point][direction]`: few enough for the processor's cache.
+  private var sector: [Double]
+  /// A sector's sums, of the microphones that hear it.
+  private var product: [Double]
+  private let rows: Int
+  private let width: Int
+
+  /// - Parameters:
+  ///   - points: the most that are summed over.
+  ///   - rows: two per microphone.
+  ///   - width: directions of the octant.
+  init(points: Int, rows: Int, width: Int) {
+    values = [Double](repeating: 0, count: Parity.count * rows * width)
+    sector = [Double](repeating: 0, count: points * width)
+    product = [Double](repeating: 0, count: rows * width)
+    (self.rows, self.width) = (rows, width)
+  }
+
+  /// - Parameters:
+  ///   - weights: as `BoxManifold` has them for this frequency.
+  ///   - hearing: the microphones that hear each sector.
+  mutating func set(_ weights: [Double], _ waves: PlaneWaves, hearing: [[Int]]) {
+    let points = weights.count / (2 * hearing.joined().count)
+    weights.withUnsafeBufferPointer { weights in
+      values.withUnsafeMutableBufferPointer { values in
+        values.update(repeating: 0)
+        var matrix = weights.baseAddress!
+        for (number, microphones) in hearing.enumerated() where !microphones.isEmpty {
+          sector.withUnsafeMutableBufferPointer {
+            waves.write(sector: number, count: points, to: $0.baseAddress!)
+          }
+          cblas_dgemm(
+            CblasRowMajor, CblasNoTrans, CblasNoTrans, Int32(2 * microphones.count), Int32(width),
+            Int32(points), 1, matrix, Int32(points), sector, Int32(width), 0, &product, Int32(width))
+          let plane = values.baseAddress! + number * rows * width
+          product.withUnsafeBufferPointer { product in
+            for (row, m) in microphones.enumerated() {
+              (plane + 2 * m * width).update(
+                from: product.baseAddress! + 2 * row * width, count: 2 * width)
+            }
+          }
+          matrix += 2 * microphones.count * points
+        }
+        // What each image hears, for every direction of the octant.
+        values.baseAddress!.withMemoryRebound(to: Complex.self, capacity: values.count / 2) {
+          Parity.sectors($0, plane: rows * width / 2)
+        }
+      }
+    }
   }
 }
 

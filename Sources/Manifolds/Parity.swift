@@ -14,6 +14,13 @@ enum Parity {
     [image & 1 == 0 ? 1 : -1, image & 2 == 0 ? 1 : -1, image & 4 == 0 ? 1 : -1]
   }
 
+  /// Indices of the positions that hear something of a sector: those on no plane in which its field is odd.
+  static func hearing(_ sector: Int, _ positions: [SIMD3<Double>]) -> [Int] {
+    positions.indices.filter { i in
+      (0..<3).allSatisfy { sector & 1 << $0 == 0 || positions[i][$0] != 0 }
+    }
+  }
+
   /// Transforms eight planes of values from images to sectors in place: Σ sign(sector, image) × plane. This is a
   /// Walsh–Hadamard transform.
   static func sectors(_ values: UnsafeMutablePointer<Complex>, plane: Int) {

@@ -10,6 +10,8 @@ struct BoxPoints: Sendable {
   /// Indices into `coordinates` for each point.
   fileprivate let coordinateIndices: [SIMD3<Int>]
 
+  var count: Int { coordinateIndices.count }
+
   init(_ points: [Position]) {
     let coordinates = (0..<3).map { axis in Array(Set(points.map { $0[axis] })).sorted() }
     let indices = coordinates.map { Dictionary(uniqueKeysWithValues: $0.enumerated().map { ($1, $0) }) }
@@ -68,30 +70,24 @@ struct PlaneWaves {
     }
   }
 
-  /// The components at the first `count` points: products of cosines along even axes and sines along odd axes. The
-  /// factor j of each sine is omitted; `BoxManifold` applies it to the weights.
-  /// - Returns: shape `[sector][point][direction]`.
-  func sectors(count: Int) -> [Double] {
+  /// Writes a sector's components at the first `count` points: products of cosines along even axes and sines along odd
+  /// axes. The factor j of each sine is omitted; `BoxManifold` applies it to the weights.
+  /// - Parameter base: shape `[point][direction]`.
+  func write(sector: Int, count: Int, to base: UnsafeMutablePointer<Double>) {
     let width = directionCount
-    return [Double](unsafeUninitializedCapacity: Parity.count * count * width) { values, size in
-      let base = values.baseAddress!
-      for sector in 0..<Parity.count {
-        factor(0, isOdd: sector & 1 != 0).withUnsafeBufferPointer { x in
-          factor(1, isOdd: sector & 2 != 0).withUnsafeBufferPointer { y in
-            factor(2, isOdd: sector & 4 != 0).withUnsafeBufferPointer { z in
-              for p in 0..<count {
-                let index = points.coordinateIndices[p]
-                let out = base + (sector * count + p) * width
-                let a = x.baseAddress! + index.x * width
-                let b = y.baseAddress! + index.y * width
-                let c = z.baseAddress! + index.z * width
-                for d in 0..<width { out[d] = a[d] * b[d] * c[d] }
-              }
-            }
+    factor(0, isOdd: sector & 1 != 0).withUnsafeBufferPointer { x in
+      factor(1, isOdd: sector & 2 != 0).withUnsafeBufferPointer { y in
+        factor(2, isOdd: sector & 4 != 0).withUnsafeBufferPointer { z in
+          for p in 0..<count {
+            let index = points.coordinateIndices[p]
+            let out = base + p * width
+            let a = x.baseAddress! + index.x * width
+            let b = y.baseAddress! + index.y * width
+            let c = z.baseAddress! + index.z * width
+            for d in 0..<width { out[d] = a[d] * b[d] * c[d] }
           }
         }
       }
-      size = Parity.count * count * width
     }
   }
 
