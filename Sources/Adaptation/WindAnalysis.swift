@@ -24,8 +24,9 @@ final class WindAnalysis {
   /// own noise.
   private static let lowest = 380.0
   private static let least: Float = 2.5e-7
-  /// Microphones this much softer than the loudest are dead.
-  private static let dead: Float = 1e-5
+  /// Microphones this much softer than the loudest are dead; and so soft that what they have alone is their own noise, and no
+  /// sign of wind, which makes a microphone louder.
+  private static let (dead, soft): (Float, Float) = (1e-5, 1e-2)
   /// The most that wind is taken to be, relative to sound.
   private static let most: Float = 1e4
   /// What stands for the wind of a dead microphone, whose filters hear nothing.
@@ -154,7 +155,7 @@ final class WindAnalysis {
       }
       self.shared[i] = keep * self.shared[i] + (1 - keep) * shared
       self.expected[i] = keep * self.expected[i] + (1 - keep) * expected
-      guard powers[i] > Self.dead * loudest, powers[i] * scale > Self.least, self.expected[i] > 0 else {
+      guard powers[i] > Self.soft * loudest, powers[i] * scale > Self.least, self.expected[i] > 0 else {
         continue
       }
       least = min(least, self.shared[i] / self.expected[i])

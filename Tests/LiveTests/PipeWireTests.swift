@@ -200,7 +200,8 @@ extension LiveTests {
     }
 
     /// `make faults` restarts the daemon 20 times.
-    @Test("R35: after restarts at random moments, also in takes, ports, setting and connections are back")
+    @Test(
+      "R35, R60: after restarts at random moments, also in takes, ports, setting and connections are back")
     func restarts() throws {
       let count = Int(Faults.number("PINNA_RESTARTS", quick: 3, heavy: 20))
       var (graph, others, before): (LiveGraph, Others?, [String: [String]]) = try connectedGraph()
@@ -255,7 +256,7 @@ extension LiveTests {
     }
 
     @Test(
-      "R35: a node that another program destroys is there again, with setting and connections; takes are whole"
+      "R35, R60: a node that another program destroys is there again, with setting and connections; takes are whole"
     )
     func destroyed() throws {
       let count = Int(Faults.number("PINNA_RESTARTS", quick: 2, heavy: 10))

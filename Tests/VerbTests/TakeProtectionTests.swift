@@ -7,8 +7,6 @@ import Testing
 /// Recordings stay, whatever a verb is told to write.
 @Suite("Files of takes are never replaced") struct TakeProtectionTests {
   let home: VerbHome
-  /// The names of all files of takes, in `takes`.
-  let recorded: [String]
 
   init() throws {
     home = try VerbHome()
@@ -36,73 +34,6 @@ import Testing
     try home.home.folder.write("- {at: 0.01, gain: -3}\n", to: "a.yaml")
     try home.home.folder.write(
       "title: t\ndevice: pair\ntalkers: [{voice: noise, direction: +z, seconds: 0.1}]\n", to: "s.yaml")
-    recorded = home.contents("takes")
-  }
-
-  private func digests() -> [Data?] {
-    recorded.map { FileManager.default.contents(atPath: "\(home.path)/takes/\($0)") }
-  }
-
-  /// Makes other names of every file, in and beside the folder.
-  private func otherNames() throws -> [String] {
-    try FileManager.default.createDirectory(
-      atPath: home.path + "/links", withIntermediateDirectories: false)
-    symlink("takes", home.path + "/folder")
-    return recorded.enumerated().flatMap { n, name in
-      let path = "\(home.path)/takes/\(name)"
-      let ending = String(name[(name.lastIndex(of: ".") ?? name.startIndex)...])
-      let (hard, soft, near) = (
-        "links/hard\(n)\(ending)", "links/soft\(n)\(ending)", "takes/near\(n)\(ending)"
-      )
-      #expect(link(path, "\(home.path)/\(hard)") == 0 && symlink(path, "\(home.path)/\(soft)") == 0)
-      #expect(link(path, "\(home.path)/\(near)") == 0)
-      return ["takes/\(name)", "./takes/../takes//\(name)", "folder/\(name)", hard, soft, near]
-    }
-  }
-
-  @Test(
-    "of any command lines of writing verbs, none changes a file of a take, also by its other names", .long)
-  func randomCommands() throws {
-    let before = digests()
-    let targets = try otherNames()
-    let stems = targets.map { $0.replacing(/\.(wav|json|part)$/, with: "") }
-    var random = SeededNoise(seed: 1)
-    func any<Element>(_ list: [Element]) -> Element { list.randomElement(using: &random)! }
-    let count = Int(Faults.number("PINNA_OVERWRITES", quick: 60, heavy: 2000))
-    var refused = 0
-    for _ in 0..<count {
-      let (target, source) = (any(targets), any(targets + ["in.wav"]))
-      // With their types, or the compiler tries for ten seconds.
-      let commands: [[String]] = [
-        ["render", source, target], ["render", "--device", "pair", source, target],
-        ["render", "--pattern", "omnidirectional", "in.wav", target],
-        [
-          "render", "--feeds", any(["f.yaml", target]), "--into", any(["takes", "folder", "links"]), source,
-        ],
-        ["render", "--automation", any(["a.yaml", target]), source, target],
-        ["render", "--takes", "takes", "--into", any(["takes", "folder", "out"]), "--jobs", "1"],
-        ["render", source, any(stems) + any([".flac", ".opus", ".wav"])],
-        ["simulate", "s.yaml", target], ["simulate", "s.yaml", any(stems) + ".flac"],
-        ["device", "new", "ring", any(stems)], ["device", "check", "pair", "--picture", target],
-        ["doctor", "--report", target], ["check", "--preset", "pair", "--picture", any(stems) + ".png"],
-        ["export", "--device", "pair", "--to", "wav", any(["takes", "folder", target])],
-        ["report", "--preset", "pair", "--draws", "0", "--plots", any(["takes", target])],
-        ["takes", "list", "--dir", "takes"],
-      ]
-      let force: [String] = any([[], ["--force"], ["--force"]])
-      let words = any(commands) + force
-      let outcome = try home.shell("$PINNA " + words.map { "'\($0)'" }.joined(separator: " "))
-      if outcome.status != 0 { refused += 1 }
-      #expect((0...7).contains(outcome.status), "\(words): \(outcome)")
-      guard digests() == before else {
-        Issue.record("\(words) changed a file of a take: \(outcome)")
-        break
-      }
-    }
-    #expect(refused > count / 4)
-    Faults.report(
-      "R51", done: "\(count) command lines aimed at files of takes: replaced", measured: "0", limit: "0",
-      kept: digests() == before)
   }
 
   @Test("a take's file is refused with its take's name, another file without --force alone")

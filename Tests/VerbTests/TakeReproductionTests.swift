@@ -164,7 +164,8 @@ import Testing
   }
 
   @Test(
-    "every feed of a take is computed again bit for bit, gaps and fallbacks included", arguments: [nil, 80.0])
+    "R58: every feed of a take is computed again bit for bit, gaps and fallbacks included",
+    arguments: [nil, 80.0])
   func bitForBit(highPass: Double?) throws {
     let take = try record(Options(highPass: highPass))
     let out = home.path + "/out.wav"
@@ -251,7 +252,7 @@ import Testing
   }
 
   @Test(
-    "a take stands alone: without the array's file, and with another in its place, it is the same bit for bit; a change is told",
+    "R58: a take stands alone: without the array's file, and with another in its place, it is the same bit for bit; a change is told",
     .long
   )
   func alone() throws {
