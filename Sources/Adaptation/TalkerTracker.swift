@@ -43,6 +43,8 @@ package final class TalkerTracker {
   private static let moving = 3.0...8.0
   /// Cosine of the angle up to which a plane is the same.
   private static let samePlane = cosine(10)
+  /// Seconds from the beginning of a sound until its level and confidence are told, which are low at its onset.
+  private static let settling = 0.5
   /// Cosine of the angle by which a talker has moved when that is told.
   private static let step = cosine(5)
 
@@ -66,6 +68,16 @@ package final class TalkerTracker {
     /// While it sounds: where it was told to be, and sums over what it sounds like.
     var told = SIMD3<Double>.zero
     var means = Means()
+
+    /// With what it has sounded like on average since it began.
+    var mean: TrackedTalker {
+      var mean = talker
+      guard means.count > 0 else { return mean }
+      mean.direction = means.direction.unit ?? talker.direction
+      mean.level = 10 * log10(means.power / means.count)
+      mean.confidence = means.confidence / means.count
+      return mean
+    }
   }
 
   private struct Means {
@@ -88,7 +100,8 @@ package final class TalkerTracker {
   private var free: [Float]
   /// All evidence.
   private var total = 0.0
-  /// Who began, moved by 5°, or ceased, since somebody emptied it; nil if nobody wants to know.
+  /// Who began, moved by 5°, has sounded for half a second (with means: of who sounds to the end, nobody tells others), or
+  /// ceased, since somebody emptied it; nil if nobody wants to know.
   package var changes: [TalkerChange]?
 
   /// - Parameter plane: for an array that cannot tell above from below, a unit vector across its plane: directions are
@@ -312,6 +325,9 @@ package final class TalkerTracker {
     tracks[n].means.direction += talker.direction
     tracks[n].means.power += pow(10, talker.level / 10)
     tracks[n].means.confidence += talker.confidence
+    if tracks[n].means.count == (Self.settling / seconds).rounded() {
+      changes?.append(TalkerChange(frame: clock, talker: tracks[n].mean))
+    }
     guard talker.direction.dot(tracks[n].told) < Self.step else { return }
     tracks[n].told = talker.direction
     changes?.append(TalkerChange(frame: clock, talker: talker))
@@ -320,14 +336,8 @@ package final class TalkerTracker {
   /// Somebody ceases.
   private func end(_ n: Int) {
     tracks[n].talker.silence = max(seconds, since(tracks[n].last))
-    let means = tracks[n].means
-    var talker = tracks[n].talker
-    if means.count > 0 {
-      talker.direction = means.direction.unit ?? talker.direction
-      talker.level = 10 * log10(means.power / means.count)
-      talker.confidence = means.confidence / means.count
-    }
-    changes?.append(TalkerChange(frame: min(clock, tracks[n].last + Int(Self.decay * rate)), talker: talker))
+    changes?.append(
+      TalkerChange(frame: min(clock, tracks[n].last + Int(Self.decay * rate)), talker: tracks[n].mean))
   }
 
   /// Of two talkers within 14°, removes the younger, unless that has sounded for more than a second in all, and is hidden while

@@ -151,9 +151,12 @@ public struct Utterance: Hashable, Sendable {
     var (open, done): ([Int: Sound], [Sound]) = ([:], [])
     for talker in talkers where talker.frame < frames {
       if talker.isActive {
-        guard open[talker.identity] == nil, talker.frame < frames - late, let look = talker.look else {
+        if open[talker.identity] != nil {
+          open[talker.identity]?.level = talker.level
+          open[talker.identity]?.confidence = talker.confidence ?? 1
           continue
         }
+        guard talker.frame < frames - late, let look = talker.look else { continue }
         open[talker.identity] = Sound(
           identity: talker.identity, begin: talker.frame, end: frames, look: look, level: talker.level,
           confidence: talker.confidence ?? 1)

@@ -55,6 +55,14 @@ import Testing
     #expect(try Self.utterances([Self.sound(1, 1000, 4000, at: 0)], frames: 10_000).map(\.end) == [4])
   }
 
+  @Test("whoever speaks to the end of a take has the level and the confidence that were told last")
+  func unfinished() throws {
+    let sound = Self.sound(1, 1000, 2000, at: 0)[0]
+    let later = Sidecar.Talker(frame: 1500, identity: 1, look: sound.look, level: -20, confidence: 0.8)
+    let list = try Self.utterances([[sound, later]], frames: 10_000)
+    #expect(list.map(\.end) == [10] && abs(list[0].level + 20) < 0.01 && list[0].confidence == 0.8)
+  }
+
   @Test("a seat names whoever is nearest to it, within the tolerance; numbers stay")
   func seats() throws {
     let sounds = [

@@ -73,6 +73,12 @@ import Testing
       ])
     let third = try home.shell("$PINNA render --takes a --takes b --into out")
     #expect(try states(third).values.allSatisfy { $0 == "skipped" } && third.status == 0, "\(third)")
+    let main = try home.shell("$PINNA render --takes a b --into out --feeds main")
+    #expect(try states(main).values.allSatisfy { $0 == "skipped" } && main.status == 0, "\(main)")
+    let other = try home.shell("$PINNA render --takes a b --into other --feeds anna")
+    #expect(other.status == 7 && other.output.contains("it has none of these feeds"), "\(other)")
+    let file = try home.shell("$PINNA render --takes a b --into other --feeds ./feeds.yaml")
+    #expect(file.status == 2 && file.error.contains("give names with commas"), "\(file)")
     // A title changes the files, and not their sound.
     #expect(try home.pinna("takes", "edit", home.path + "/a/one.wav", "--title", "Rain").status == 0)
     let titled = try home.shell("$PINNA render --takes a b --into out")

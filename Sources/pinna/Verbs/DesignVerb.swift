@@ -32,9 +32,9 @@ extension Verb {
     } else {
       for design in designs { Tool.say(design.text) }
       if let folder = library.folders.first, (try? library.device(named: whole.name)) != whole {
+        let others = if case .measured = whole.body { ", with the files that it names," } else { "" }
         Tool.say(
-          "to use it, put \(given) into \(folder)/devices, and a preset with \"device: \(device.name)\" into \(folder)"
-        )
+          "to use it, put \(given)\(others) into \(folder)/devices; then: pinna run --device \(device.name)")
       }
     }
     return .done

@@ -24,13 +24,22 @@ struct RenderBatch {
     jobs = try TakeBatch.jobs(arguments)
     isPrinted = arguments.has("--print-jobs")
     replaces = arguments.has("--force")
+    let names = arguments["--feeds"].flatMap { $0.lowercased() == "all" ? nil : $0.lowercased().listed }
+    if let given = arguments["--feeds"],
+      names?.contains(where: { !FeedSetting.isMain($0) && !FeedSetting.isName($0) }) ?? false
+    {
+      throw Failure(
+        .usage, "\(given.quoted) names no feeds of takes; with --takes give names with commas, or all")
+    }
+    var arguments = arguments
+    arguments.options["--feeds"] = nil
     let ending = try arguments.soundEnding()
     if let order = try arguments.ambisonics()?.ambisonicsOrder {
       _ = try arguments.ambisonicFormat(order: order, path: "." + ending)
     }
     words = try RenderMark.words(Self.withAbsolutePaths(arguments))
     let folders = (arguments.options["--takes"] ?? []) + arguments.operands
-    plan = try RenderPlan(folders, into: target, Arguments(words + ["-", "-"], of: .render))
+    plan = try RenderPlan(folders, into: target, Arguments(words + ["-", "-"], of: .render), feeds: names)
     guard !plan.takes.isEmpty else {
       throw Failure(
         .failed,

@@ -38,10 +38,13 @@ struct RenderPlan {
   ///   - target: the absolute path of the folder of outputs. Each output has the take's place below its folder, and
   ///     with several folders below the last part of that one's path.
   ///   - arguments: of `pinna render` of each take.
-  init(_ folders: [String], into target: String, _ arguments: Arguments) throws(Failure) {
+  ///   - names: of the feeds to render, in lower case; nil for all that were recorded.
+  init(_ folders: [String], into target: String, _ arguments: Arguments, feeds names: [String]?)
+    throws(Failure)
+  {
     let digests = RenderMark.digests(arguments)
     for (folder, place) in try Self.places(folders, into: target) {
-      takes += Self.takes(in: folder, to: place, arguments, digests)
+      takes += Self.takes(in: folder, to: place, arguments, digests, names)
     }
   }
 
@@ -88,13 +91,14 @@ struct RenderPlan {
   }
 
   /// The feeds of a take that are rendered: all that were recorded, or nil alone where the options say what is rendered.
-  private static func feeds(of sidecar: Sidecar, _ arguments: Arguments) -> [String?] {
+  private static func feeds(of sidecar: Sidecar, _ arguments: Arguments, _ names: [String]?) -> [String?] {
     let isSaid = ["--feed", "--preset", "--device"].contains(where: arguments.has)
-    return (isSaid || sidecar.channels > 0 ? [nil] : []) + (isSaid ? [] : sidecar.feeds ?? []).map(\.name)
+    let all = (isSaid || sidecar.channels > 0 ? [nil] : []) + (isSaid ? [] : sidecar.feeds ?? []).map(\.name)
+    return all.filter { names?.contains(($0 ?? FeedSetting.main).lowercased()) ?? true }
   }
 
   private static func takes(
-    in folder: String, to place: String, _ arguments: Arguments, _ digests: [String]
+    in folder: String, to place: String, _ arguments: Arguments, _ digests: [String], _ names: [String]?
   ) -> [Take] {
     func unusable(_ path: String, _ obstacle: String) -> Take {
       Take(path: path, pieces: [], design: "", obstacle: obstacle)
@@ -109,7 +113,7 @@ struct RenderPlan {
       let sidecar = take.sidecar
       let pieces = sidecar.files.flatMap { files in
         files.microphones.map { name in
-          Self.feeds(of: sidecar, arguments).map { feed in
+          Self.feeds(of: sidecar, arguments, names).map { feed in
             Piece(
               microphones: "\(folder)/\(name)", feed: feed,
               output:
@@ -125,7 +129,7 @@ struct RenderPlan {
           path: "\(folder)/\(sidecar.files[0].first)", pieces: isWhole ? pieces : [],
           design: "\(sidecar.setup.device) \(sidecar.sampleRate) \(sidecar.setup.array.hashValue)",
           obstacle: isWhole
-            ? sidecar.fault(ofMicrophonesIn: folder + "/")
+            ? pieces.isEmpty ? "it has none of these feeds" : sidecar.fault(ofMicrophonesIn: folder + "/")
             : "it has no microphones to render: it was recorded without --raw"))
     }
     takes += unfinished(in: source).map { unusable($0, $1) }
