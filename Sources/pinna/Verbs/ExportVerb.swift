@@ -51,7 +51,9 @@ extension Verb {
     let rates = try sampleRates(arguments, format)
     let folder = try OutputFolder(
       arguments.operands[0], of: "filters", replacing: arguments.has("--force"))
-    let destination = try format.program.map { _ throws(Failure) in try folder.absolutePath }
+    let destination = try format.program.map { program throws(Failure) in
+      try folder.absolutePath(for: program)
+    }
     let (preset, plain) = try arguments.presetAndDevice(in: PresetLibrary.standard)
     preset.complainOfPose()
     if let feed = ([preset.main] + preset.others).first(where: { !$0.isWhole }) {
@@ -184,17 +186,17 @@ private struct ExportReport {
 }
 
 extension OutputFolder {
-  /// - Throws: if the path cannot stand between quotes in a configuration.
-  fileprivate var absolutePath: String {
-    get throws(Failure) {
-      let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
-      guard !absolute.contains(where: { $0 == "\"" || $0 == "\\" || $0.isNewline }) else {
-        throw Failure(
-          .usage,
-          "\(absolute) has quotes, backslashes or line breaks, which not every program can read; give another folder"
-        )
-      }
-      return absolute
+  /// - Throws: if the path cannot stand between quotes in a configuration of `program`.
+  fileprivate func absolutePath(for program: ConvolverProgram) throws(Failure) -> String {
+    let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
+    // jconvolver ends a quoted path at either quote.
+    let unreadable = program == .jconvolver ? "\"'\\" : "\"\\"
+    guard !absolute.contains(where: { unreadable.contains($0) || $0.isNewline }) else {
+      throw Failure(
+        .usage,
+        "\(absolute) has quotes, backslashes or line breaks, which \(program.title) cannot read; give another folder"
+      )
     }
+    return absolute
   }
 }
