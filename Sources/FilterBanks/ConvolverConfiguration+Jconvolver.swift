@@ -8,7 +8,7 @@ extension ConvolverConfiguration {
     let comments =
       heading + [
         "The server must run at \(bank.sampleRate) Hz. If this folder is moved, change the path after /cd.",
-        "A period below \(Self.partition) frames delays by \(2 * Self.partition) frames less the period.",
+        "The period must be a power of two, 32 to 4096 frames; at 32 it adds \(2 * Self.partition - 32) frames of delay.",
       ]
     var lines = comments.map { "# " + $0 }
     let partition = Self.partition

@@ -279,7 +279,9 @@ import Testing
       lines.filter { $0.hasPrefix("/output/name") }
         == Self.tableOutputs.enumerated().map { "/output/name \($0 + 1) \"\($1)\"" })
     #expect(lines.contains { $0.hasPrefix("/convolver/new 4 8 ") })
-    #expect(lines.contains("# A period below 64 frames delays by 128 frames less the period."))
+    #expect(
+      lines.contains(
+        "# The period must be a power of two, 32 to 4096 frames; at 32 it adds 96 frames of delay."))
 
     let microphones = SeededNoise.channels(4, 3000, amplitude: 0.25, seed: 39)
     try AudioClip(sampleRate: 48000, channels: microphones).write(wav: home.path + "/in.wav")
