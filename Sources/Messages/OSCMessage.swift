@@ -50,8 +50,8 @@ public struct OSCMessage: Hashable, Sendable {
     return [UInt8](UnsafeRawBufferPointer(start: bytes, count: size))
   }
 
-  /// Parses an untrusted packet; nil unless it is one message of strings, integers, floats and the tags T, F, N and I.
-  /// Nil (N) and impulse (I), which buttons send, are skipped.
+  /// Parses an untrusted packet; nil unless it is one message of strings, numbers and the tags T, F, N and I. Numbers of
+  /// 64 bits (h, d) become the nearest of 32. Nil (N) and impulse (I), which buttons send, are skipped.
   ///
   /// liblo reads past the end of malicious packets. So `OSCShape` checks the packet first, and liblo gets a longer,
   /// zero-padded buffer.
@@ -72,7 +72,7 @@ public struct OSCMessage: Hashable, Sendable {
     let values = lo_message_get_argv(message)
     for (n, type) in types.enumerated() {
       switch type {
-      case "s", "i", "f":
+      case "s", "i", "f", "h", "d":
         guard let value = values?[n] else { return nil }
         read.append(Self.argument(type, UnsafeRawPointer(value)))
       case "T": read.append(.flag(true))
@@ -84,10 +84,16 @@ public struct OSCMessage: Hashable, Sendable {
     arguments = read
   }
 
+  private static func number(_ wide: Int64) -> Argument {
+    Int32(exactly: wide).map { .integer($0) } ?? .float(Float(wide))
+  }
+
   private static func argument(_ type: Character, _ raw: UnsafeRawPointer) -> Argument {
     switch type {
     case "i": .integer(raw.loadUnaligned(as: Int32.self))
     case "f": .float(raw.loadUnaligned(as: Float.self))
+    case "d": .float(Float(raw.loadUnaligned(as: Double.self)))
+    case "h": number(raw.loadUnaligned(as: Int64.self))
     default: .string(String(cString: raw.assumingMemoryBound(to: CChar.self)))
     }
   }

@@ -3,8 +3,8 @@ import Settings
 
 /// One row of the OSC method table. The table in docs/control.md is generated from it.
 ///
-/// A packet is one message of strings, integers, floats and the tags T (on), F (off), N and I (ignored), or a bundle of
-/// such messages. A sender over UDP must have subscribed. A sender on the Unix socket may receive:
+/// A packet is one message of strings, numbers (i, f, h, d) and the tags T (on), F (off), N and I (ignored), or a
+/// bundle of such messages. A sender over UDP must have subscribed. A sender on the Unix socket may receive:
 /// - `/pinna/progress` text fraction: progress of a slow request, from 0 to 1; only for requests with a number.
 /// - `/pinna/reply` status text: one for each request.
 /// - `/pinna/part` text: the beginning of a text that is too long for one packet, before that `/pinna/reply`. There may

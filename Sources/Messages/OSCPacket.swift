@@ -39,7 +39,7 @@ public enum OSCPacket {
 
   private static let malformed = Failure(
     .usage,
-    "the packet is neither an OSC message of strings, integers, floats, T, F, N and I in at most "
+    "the packet is neither an OSC message of strings, numbers (i, f, h, d), T, F, N and I in at most "
       + "\(OSCShape.longestPacket) bytes nor a bundle of up to \(OSCShape.maxMessages) such messages; list the methods "
       + "with: pinna help --markdown methods")
 }

@@ -57,8 +57,8 @@ package enum OSCShape {
     bytes[at..<at + count].reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Whether the packet is one message rather than a bundle: a path, a type tag string of s, i, f, T, F, N and I, and
-  /// exactly the arguments that the tags announce.
+  /// Whether the packet is one message rather than a bundle: a path, a type tag string of s, i, f, h, d, T, F, N and I,
+  /// and exactly the arguments that the tags announce.
   static func isPlainMessage(_ bytes: [UInt8]) -> Bool {
     guard bytes.count >= 8, bytes.count % 4 == 0, bytes.count <= longestPacket, bytes[0] == UInt8(ascii: "/")
     else { return false }
@@ -72,6 +72,7 @@ package enum OSCShape {
       switch tag {
       case UInt8(ascii: "s"): guard skipString(bytes, &at) != nil else { return false }
       case UInt8(ascii: "i"), UInt8(ascii: "f"): at += 4
+      case UInt8(ascii: "h"), UInt8(ascii: "d"): at += 8
       case UInt8(ascii: "T"), UInt8(ascii: "F"), UInt8(ascii: "N"), UInt8(ascii: "I"): break
       default: return false
       }

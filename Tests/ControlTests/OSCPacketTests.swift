@@ -37,6 +37,38 @@ import Testing
     #expect(try OSCPacket.messages(in: Self.gain(5, "#e")).map(\.number) == ["#e"])
   }
 
+  /// A message of numbers of 64 bits, which OSC 1.0 leaves to the programs: doubles (d) and integers (h).
+  static func wide(_ path: String, _ tags: String, _ numbers: UInt64...) -> [UInt8] {
+    func padded(_ text: String) -> [UInt8] {
+      Array(text.utf8) + [UInt8](repeating: 0, count: 4 - text.utf8.count % 4)
+    }
+    return padded(path) + padded(tags)
+      + numbers.flatMap { number in withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+  }
+
+  @Test("numbers of 64 bits are read as those of 32, cut packets of them are not")
+  func wide() throws {
+    func words(_ packet: [UInt8]) throws -> [String] {
+      try OSCPacket.messages(in: packet).flatMap(\.message.words)
+    }
+    let double = { (number: Double) in number.bitPattern }
+    #expect(
+      try words(Self.wide("/ypr", ",ddd", double(30), double(-10.1), double(5e-3))) == [
+        "30.0", "-10.1", "0.005",
+      ])
+    #expect(try words(Self.wide("/pinna/set/gain", ",d", double(-6.5))) == ["-6.5"])
+    #expect(
+      try words(Self.wide("/pinna/set/gain", ",hd", UInt64(bitPattern: -12), double(1))) == ["-12", "1.0"])
+    // Too large for 32 bits: the nearest float.
+    #expect(
+      try words(Self.wide("/pinna/set/gain", ",hd", 1 << 40, double(1e300))) == ["1.0995116e+12", "inf"])
+    for tags in [",d", ",h"] {
+      for count in [1, 4, 8] {
+        #expect(refusal(Array(Self.wide("/pinna/set/gain", tags, 0).dropLast(count)))?.status == .usage)
+      }
+    }
+  }
+
   @Test("bundles are nested four deep at most, and have 64 messages at most")
   func limits() throws {
     #expect(refusal(Self.nested(depth: 4)) == nil)

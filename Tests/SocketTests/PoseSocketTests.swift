@@ -33,6 +33,15 @@ import Testing
     #expect(isNear(radians.pose, 28.6479, 0, -14.3239))
   }
 
+  @Test("doubles are angles as floats are")
+  func doubles() throws {
+    let numbers = [30, -10, 5].flatMap { number in
+      withUnsafeBytes(of: Double(number).bitPattern.bigEndian) { Array($0) }
+    }
+    let heard = try heard { $0.send(Array("/ypr\0\0\0\0,ddd\0\0\0\0".utf8) + numbers) }
+    #expect(isNear(heard.pose, 30, -10, 5) && heard.dropped == 0)
+  }
+
   @Test("what a message does not tell stays")
   func single() throws {
     let present = TrackedPose(yaw: 1, pitch: 2, roll: 3)
