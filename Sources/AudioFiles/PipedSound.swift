@@ -180,7 +180,7 @@ extension PipedSound {
     init(_ pipe: Int32, while isWanted: () -> Bool) throws(AudioFileError) {
       let name = PipedSound.name
       let start = try next(12, of: pipe, while: isWanted)
-      guard ["RIFF", "RF64"].contains(String(decoding: start[..<4], as: UTF8.self)),
+      guard ["RIFF", "RF64", "BW64"].contains(String(decoding: start[..<4], as: UTF8.self)),
         start[8...].elementsEqual("WAVE".utf8)
       else { throw AudioFileError("\(name) is no WAV file; convert it with: ffmpeg -i FILE -f wav -") }
       while true {

@@ -29,7 +29,7 @@ struct SoundHeader {
     func chunks(_ format: Chunks.Format) -> Chunks {
       Chunks(descriptor: descriptor, size: size, format: format)
     }
-    if has("WAVE", at: 8), has("RIFF", at: 0) || has("RF64", at: 0) {
+    if has("WAVE", at: 8), has("RIFF", at: 0) || has("RF64", at: 0) || has("BW64", at: 0) {
       self.init(chunks(.riff))
     } else if has("WAVE", at: 8), has("RIFX", at: 0) {
       self.init(chunks(.rifx))
@@ -54,9 +54,11 @@ struct SoundHeader {
     guard let index = before.firstIndex(where: { $0.name == file.format.sound }) else { return nil }
     let data = before[index]
     let start = data.start + file.format.prefix
-    // RF64 has the length elsewhere, for the sake of 64 bits.
-    let long =
-      file.bytes(at: 0, count: 4).elementsEqual("RF64".utf8) ? before.first { $0.name == "ds64" } : nil
+    let kind = String(decoding: file.bytes(at: 0, count: 4), as: UTF8.self)
+    // RF64 and its successor BW64 (ITU-R BS.2088) have the length elsewhere, for the sake of 64 bits.
+    let long = ["RF64", "BW64"].contains(kind) ? before.first { $0.name == "ds64" } : nil
+    // libsndfile knows no BW64.
+    let renamed = kind == "BW64" ? [(offset: 0, bytes: Array("RF64".utf8))] : []
     let field: (offset: Int, bytes: Int) =
       long.map { ($0.start + 8, 8) } ?? (data.lengthField, file.format.lengthBytes)
     let length = long.map { file.number(file.bytes(at: $0.start + 8, count: 8)) } ?? data.length
@@ -67,10 +69,10 @@ struct SoundHeader {
     soundBytes = sound
     soundStart = start
     if stated == .bytes(sound) || sound == 0 {
-      (patches, end) = ([], file.size)
+      (patches, end) = (renamed, file.size)
     } else {
       end = start + sound
-      patches = Self.patches(file, field, content: sound + file.format.prefix)
+      patches = renamed + Self.patches(file, field, content: sound + file.format.prefix)
     }
     let after = file.aligned(start + sound)
     ambisonics = Self.ambisonics(

@@ -17,7 +17,7 @@ import Testing
     StatedSound.Container.allCases.flatMap { container in
       [.bytes(0), .bytes(8), .bytes(1200 * 8), .bytes(7000 * 8), .open].map { StatedSound(container, $0) }
     }
-    + [.wav, .rf64].map { StatedSound($0, .bytes(0), behind: [UInt8](repeating: 0, count: 16)) }
+    + [.wav, .rf64, .bw64].map { StatedSound($0, .bytes(0), behind: [UInt8](repeating: 0, count: 16)) }
 
   /// What is read of a file, and what is said about it.
   private func read(_ sound: StatedSound, _ samples: [Int16] = Self.samples) throws -> AudioFileReader {
@@ -35,7 +35,7 @@ import Testing
       let stated: String =
         switch sound.length {
         case .bytes(let bytes): "says \(bytes / 8) frames"
-        case .open where [.rf64, .aiff].contains(sound.container): "says 0 frames"
+        case .open where [.rf64, .bw64, .aiff].contains(sound.container): "says 0 frames"
         default: "does not say"
         }
       // Zeros behind the sound are sound, too: nothing tells them from it.
@@ -59,7 +59,7 @@ import Testing
     for container in StatedSound.Container.allCases {
       let endings: [[UInt8]] =
         switch container {
-        case .wav, .rf64: [[], list, unknown + list, list + [0, 0, 0, 0, 0, 0, 0, 0], [0]]
+        case .wav, .rf64, .bw64: [[], list, unknown + list, list + [0, 0, 0, 0, 0, 0, 0, 0], [0]]
         case .aiff: [[], StatedSound.text("ANNO") + [0, 0, 0, 2, 65, 66]]
         case .caf: [[], StatedSound.text("free") + [0, 0, 0, 0, 0, 0, 0, 2, 0, 0]]
         case .w64, .au: [[]]

@@ -4,7 +4,7 @@ import Foundation
 /// that wrapped leave them.
 public struct StatedSound: Sendable, CustomStringConvertible {
   public enum Container: String, Sendable, CaseIterable {
-    case wav, rf64, w64, aiff, caf, au
+    case wav, rf64, bw64, w64, aiff, caf, au
   }
 
   /// What a header says of the sound's length in bytes.
@@ -67,9 +67,10 @@ public struct StatedSound: Sendable, CustomStringConvertible {
         text("RIFF"), little(stated.map { $0 + 36 } ?? -1, 4), text("WAVEfmt "), little(16, 4), format,
         text("data"),
         little(stated ?? -1, 4))
-    case .rf64:
+    case .rf64, .bw64:
       return Self.joined(
-        text("RF64"), little(-1, 4), text("WAVEds64"), little(28, 4), little((stated ?? 0) + 72, 8),
+        text(container.rawValue.uppercased()), little(-1, 4), text("WAVEds64"), little(28, 4),
+        little((stated ?? 0) + 72, 8),
         little(stated ?? 0, 8), little(frames, 8), little(0, 4), text("fmt "), little(16, 4), format,
         text("data"),
         little(-1, 4))

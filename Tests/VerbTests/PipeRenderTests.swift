@@ -61,7 +61,7 @@ import Testing
     StatedSound(.wav, .right), StatedSound(.wav, .open), StatedSound(.wav, .bytes(0)),
     StatedSound(.wav, .bytes(0x7FFF_F000)), StatedSound(.rf64, .right), StatedSound(.rf64, .bytes(0)),
     StatedSound(.wav, .right, behind: StatedSound.listChunk),
-    StatedSound(.rf64, .right, behind: StatedSound.listChunk),
+    StatedSound(.rf64, .right, behind: StatedSound.listChunk), StatedSound(.bw64, .right),
   ]
 
   @Test("all of the sound counts whatever length the header states, and nothing behind it", arguments: stated)
