@@ -19,7 +19,7 @@ public enum JackError: Error, Hashable, CustomStringConvertible {
   /// The server is running but did not register the port.
   case portFailed(String)
   case activationFailed
-  /// The server has run no period since the last change of device.
+  /// No period has reached the client since the last change of device.
   case stalled
   /// The feeds have as many outputs as there can be.
   case noPlace
@@ -39,7 +39,7 @@ public enum JackError: Error, Hashable, CustomStringConvertible {
     case .serverGone: return "the JACK server has gone before this was done; start it again"
     case .portFailed(let name): return "JACK did not register the port \"\(name)\"; see the server's messages"
     case .activationFailed: return "JACK did not activate the client; see the server's messages"
-    case .stalled: return "the JACK server runs no periods; try again when it does"
+    case .stalled: return "no periods reach Pinna; try again when they do"
     case .noPlace:
       return
         "the feeds have as many outputs as there can be, 64 with main's; remove one with: pinna feed remove"

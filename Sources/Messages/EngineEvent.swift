@@ -5,7 +5,7 @@ public struct EngineEvent: Hashable, Sendable, Codable {
   public enum Kind: String, Sendable, Codable {
     /// The JACK server has gone, or is back.
     case serverGone, serverBack
-    /// The server runs no periods, or runs them again.
+    /// No periods reach Pinna, or they do again.
     case serverStalled, serverResumed
     /// The peer of a connection has gone, or is back.
     case portGone, portBack

@@ -12,7 +12,7 @@ package struct StatusFields: Codable, Sendable {
   /// The JACK server's state, as reported by `status`.
   package enum Server: String, Codable, Sendable {
     case running
-    /// The server is there but runs no periods.
+    /// The server is there, but no periods reach Pinna.
     case stalled
     /// There is no server.
     case gone
@@ -239,6 +239,26 @@ package struct StatusFields: Codable, Sendable {
   /// Below this, in dBFS, peaks are no signal: quiet rooms are louder in any microphone that works.
   package static let signalFloor = -90.0
   package static let adapting = "adapting"
+}
+
+extension StatusFields {
+  /// Why nothing is heard while `server` is `stalled`.
+  package var stallText: String {
+    let microphones = Set(levels.microphones.map(\.name))
+    return Self.stallText(
+      sources: (connections ?? []).filter { microphones.contains($0.port) }.flatMap(\.peers))
+  }
+
+  /// Why no periods reach Pinna. jackd2 calls no client behind one that does not end its period: it stands still, or has
+  /// no process callback.
+  /// - Parameter sources: full names of the ports that the microphones are connected to.
+  package static func stallText(sources: [String]) -> String {
+    let programs = Set(sources.map { $0.prefix { $0 != ":" } }).subtracting(["system"]).sorted()
+    let names = programs.isEmpty ? "" : " (\(programs.map { String($0).printable }.joined(separator: ", ")))"
+    return
+      "no periods reach Pinna, so nothing is heard or recorded: the JACK server stands still, or a program that "
+      + "plays into Pinna does\(names); disconnect that program"
+  }
 }
 
 extension StatusReport {

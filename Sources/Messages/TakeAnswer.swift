@@ -56,7 +56,7 @@ package struct TakeAnswer: Codable, Sendable {
   package var clippedSamples = 0
   /// Number of invalid samples from microphones, which were replaced with silence.
   package var silencedSamples = 0
-  /// How often the server ran no periods during the take.
+  /// How often no periods reached Pinna during the take.
   package var pauses = 0
   /// Deviations from the request, one sentence each.
   package var notes: [String] = []

@@ -44,7 +44,7 @@ extension MonitorView {
     }
     switch status.server {
     case .gone: return ("NO JACK SERVER", .cautionBlock)
-    case .stalled: return ("JACK SERVER STALLED", .cautionBlock)
+    case .stalled: return ("NO JACK PERIODS", .cautionBlock)
     case .unusable: return ("JACK SERVER UNUSABLE", .cautionBlock)
     case .joining: return ("JOINING", .cautionBlock)
     case .running: break

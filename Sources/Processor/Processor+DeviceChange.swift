@@ -158,7 +158,7 @@ extension Processor {
   }
 
   private static let unchangedByStall = Failure(
-    .failed, stalled + "; the device is unchanged, try again when periods run")
+    .failed, stalled + "; the device is unchanged, try again when they do")
 
   /// On timeout of the fade-out: keeps the current device and fades it in again.
   func pollFadeOut() {

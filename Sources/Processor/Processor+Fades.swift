@@ -84,12 +84,12 @@ extension Processor {
   func failExpiredChanges() {
     for name in machines.keys {
       for request in machines[name]?.removeExpiredRequests(where: hasPassed) ?? [] {
-        request.fail(.failed, Self.stalled + "; the change comes into force when it does")
+        request.fail(.failed, Self.stalled + "; the change comes into force when they do")
       }
     }
   }
 
-  static let stalled = "the JACK server runs no periods"
+  static let stalled = "no periods reach Pinna"
 
   /// Called before the engine is lost. The next engine plays what was promised, otherwise what is in force. A case that this
   /// engine was to restore stays wanted.

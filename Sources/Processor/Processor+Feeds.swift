@@ -214,7 +214,7 @@ extension Processor {
       case .failure(let failure): fail(goal, failure)
       case nil where isLate && !machine.isOverdue:
         machines[name]?.becomeOverdue()
-        failWaiting(name, Self.stalled + "; the feed comes into force when it does") { _ in true }
+        failWaiting(name, Self.stalled + "; the feed comes into force when they do") { _ in true }
       case nil: break
       }
     case .removing(let job):
@@ -226,7 +226,7 @@ extension Processor {
         // The client goes on with it.
         job.abandon()
         end(inForce: nil)
-        failWaiting(name, Self.stalled + "; the feed ends when it does") { $0 == nil }
+        failWaiting(name, Self.stalled + "; the feed ends when they do") { $0 == nil }
       case nil: break
       }
     }
@@ -299,7 +299,7 @@ extension Processor {
     } else if wantedFeed(name) != waiting.feed {
       waiting.request.fail(.failed, Failure.superseded)
     } else if machine.isStalled || machine.isOverdue {
-      waiting.request.fail(.failed, Self.stalled + "; the change comes into force when it does")
+      waiting.request.fail(.failed, Self.stalled + "; the change comes into force when they do")
     } else if hasPassed(waiting.deadline) {
       waiting.request.fail(.failed, Self.stalled)
     }

@@ -64,12 +64,13 @@ extension Processor {
   private func watchPeriodCount(_ client: any AudioClient) {
     switch watchdog.observe(periods: client.periodsRun, now: world.now) {
     case .stalled:
-      let sentence = "the JACK server runs no periods: nothing is heard or recorded until it does"
+      let sources = inForce.device.microphones.flatMap { graph.connections[$0.name] ?? [] }
+      let sentence = StatusFields.stallText(sources: sources)
       warn(sentence)
-      state.take?.take.note("the JACK server ran no periods from here on")
+      state.take?.take.note("no periods reached Pinna from here on")
       notify(.serverStalled, sentence)
     case .resumed(let stallDuration):
-      let sentence = "the JACK server runs periods again, after \(stallDuration.formatted)"
+      let sentence = "periods reach Pinna again, after \(stallDuration.formatted)"
       warn(sentence)
       notifyAndRecord(.serverResumed, sentence)
     case nil: break

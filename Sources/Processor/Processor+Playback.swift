@@ -14,7 +14,7 @@ extension Processor {
       throw Failure(.failed, "the path of the take, \(path), is relative; give a path that begins with /")
     }
     try refuseDuringPlayback()
-    guard !watchdog.isStalled else { throw Failure(.failed, Self.stalled + "; try again when it does") }
+    guard !watchdog.isStalled else { throw Failure(.failed, Self.stalled + "; try again when they do") }
     guard !wanted.main.muted else {
       throw Failure(.failed, "the outputs are muted; unmute them with: pinna set --mute off")
     }
@@ -88,7 +88,7 @@ extension Processor {
       }
     case .endingPlayback(let playing) where isLate:
       enter(.live)
-      finish(playing, Failure(.failed, Self.stalled + "; the playback ends when it does"))
+      finish(playing, Failure(.failed, Self.stalled + "; the playback ends when they do"))
     default: break
     }
   }

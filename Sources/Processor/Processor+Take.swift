@@ -113,7 +113,7 @@ extension Processor {
       _ = client?.endTake()
       close(
         recording, isCutOff: true,
-        Failure(.failed, Self.stalled + "; no take was started, try again when it does"))
+        Failure(.failed, Self.stalled + "; no take was started, try again when they do"))
       enter(.live)
     case .endingTake(let recording, _) where isLate:
       close(recording, isCutOff: true, cause: recording.endCause)

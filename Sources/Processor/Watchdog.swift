@@ -1,4 +1,4 @@
-/// Detects a graph that runs no periods although the server has not shut down.
+/// Detects that no periods reach Pinna although the server has not shut down.
 package struct Watchdog {
   package enum Finding: Equatable {
     case stalled

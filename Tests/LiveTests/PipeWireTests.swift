@@ -429,8 +429,8 @@ extension LiveTests {
       #expect([0, 7].contains(stop.status), "\(stop)")
       let events = try TakeFiles.sidecar(path).events.map(\.what)
       #expect(
-        events.contains { $0.contains("ran no periods") }
-          && events.contains { $0.contains("runs periods again") })
+        events.contains { $0.contains("no periods reached Pinna") }
+          && events.contains { $0.contains("periods reach Pinna again") })
     }
   }
 }

@@ -90,7 +90,7 @@ function setText(id, text) {
 
 function showStatus(changes) {
   showAlerts();
-  const serverWords = { running: "", stalled: "the server stands still", gone: "the JACK server has gone",
+  const serverWords = { running: "", stalled: "no periods reach Pinna", gone: "the JACK server has gone",
     joining: "preparing filters and ports", unusable: "the server cannot be used" };
   setText("server", serverWords[status.server] || "");
   const isReady = status.server !== "joining";

@@ -142,7 +142,7 @@ extension StatusFields {
     case .running: nil
     case .gone: "no JACK server is running; Pinna continues when one starts"
     case .joining: "Pinna is joining the JACK graph: its filters and ports are being prepared"
-    case .stalled: "the JACK server runs no periods: nothing is heard or recorded until it does"
+    case .stalled: stallText
     case .unusable: "Pinna cannot use the JACK server with its present settings"
     }
   }

@@ -212,10 +212,10 @@ extension Rig.SentRequest {
     let rig = Rig.live()
     let added = add(rig, "anna")
     rig.advance(.seconds(10))
-    #expect(added.text.contains("comes into force when it does"), "\(added.text)")
+    #expect(added.text.contains("comes into force when they do"), "\(added.text)")
     let changed = rig.ask("set") { try $0.setFeed("anna", FeedWords(["gain", "-9"]), $1) }
     rig.processor.poll()
-    #expect(changed.text.contains("comes into force when it does"), "\(changed.text)")
+    #expect(changed.text.contains("comes into force when they do"), "\(changed.text)")
     settle(rig)
     #expect(rig.world.client?.audibleFeeds["anna"]?.gain.value == -9)
   }

@@ -46,7 +46,7 @@ extension ProcessorTests {
     let rig = Rig.live()
     for _ in 0..<20 { rig.advance(.milliseconds(100)) }
     let play = rig.play()
-    #expect(play.status == .failed && play.text.contains("runs no periods"), "\(play.text)")
+    #expect(play.status == .failed && play.text.contains("no periods reach Pinna"), "\(play.text)")
     #expect(rig.processor.state.kind == .live)
   }
 

@@ -394,6 +394,6 @@ extension Rig.SentRequest {
   /// The change waits and may still be superseded.
   fileprivate var isQueued: Bool {
     if case .done(let report) = outcome { return (report as? ChangeReport)?.kept != nil }
-    return gain != nil && text.contains("comes into force when it does")
+    return gain != nil && text.contains("comes into force when they do")
   }
 }

@@ -55,12 +55,30 @@ import Testing
     #expect(rig.warnings.last?.contains("joined the graph again") ?? false, "\(rig.warnings)")
   }
 
+  @Test("a stall is reported with the programs that play into Pinna, any of which may cause it")
+  func programs() throws {
+    let rig = Rig.live()
+    rig.world.client?.connections = [
+      "one": ["system:capture_1", "looper:out"], "two": ["drums:a", "looper:b"], "out_left": ["mixer:in"],
+    ]
+    rig.run(periods: 3)
+    rig.stall(.milliseconds(2000))
+    #expect(
+      rig.warnings.last
+        == "no periods reach Pinna, so nothing is heard or recorded: the JACK server stands still, or a program that "
+        + "plays into Pinna does (drums, looper); disconnect that program", "\(rig.warnings)")
+    rig.run(periods: 3)
+    rig.advance(.milliseconds(50))
+    #expect(rig.warnings.last?.hasPrefix("periods reach Pinna again, after ") == true, "\(rig.warnings)")
+  }
+
   @Test("a take ends there with what was recorded; its sidecar and the stop request say why")
   func take() throws {
     let rig = Rig.live()
     let take = rig.record()
     rig.stall(.milliseconds(4500))
-    #expect(!take.isAbandoned)
+    #expect(
+      !take.isAbandoned && take.events.last == "no periods reached Pinna from here on", "\(take.events)")
     answer(rig, true)
     #expect(take.isAbandoned && take.events.last?.contains("although it does for new clients") ?? false)
     rig.finish(take)
