@@ -13,6 +13,7 @@ sensor noise or reverberation beyond theirs in dB. For diffuse sound: error of i
 of an octave's level in dB. For a click: the highest output where nothing but sensor noise is heard, in dB re the click.
 """
 
+import functools
 import os
 import subprocess
 import sys
@@ -76,20 +77,33 @@ def microphones(name, seed, millimetres=1.0):
     return moved, body
 
 
+def capsule_gains(name, directions):
+    """Of a device without a body: what its cardioid capsules hear of directions, shape (direction, microphone)."""
+    gains = np.ones((len(directions), 0))
+    for m in load_dev(name)["microphones"].values():
+        axis = np.array(m["faces"], float) if isinstance(m, dict) and m.get("capsule") == "cardioid" else np.zeros(3)
+        heard = 0.5 + 0.5 * directions @ axis / np.linalg.norm(axis) if axis.any() else np.ones(len(directions))
+        gains = np.column_stack([gains, heard])
+    return gains
+
+
 class World:
-    """One case of a device with one draw of errors.
+    """One case of a device with one draw of errors, for directions all around, or for a few azimuths only.
 
     Positions are up to `millimetres` off, gains up to `decibels`; one microphone is `lowered` dB down; each has a high-pass
     of first order, as MEMS microphones have, with a corner between `corners` in Hz.
     """
 
-    def __init__(self, name, case, seed, millimetres=1.0, decibels=1.0, lowered=0.0, corners=None):
+    def __init__(self, name, case, seed, millimetres=1.0, decibels=1.0, lowered=0.0, corners=None, azimuths=None):
         self.rotation = rot(*CASES[case][1::2])
         at, body = microphones(name, seed, millimetres)
+        self.directions = U_ALL
+        if azimuths is not None and (body == "free" or "sphere" in body):
+            self.directions = np.array([sph(np.deg2rad(a), 0.0) for a in azimuths]) @ self.rotation
         if body == "free":
-            responses = free(at, U_ALL, F)
+            responses = free(at, self.directions, F) * capsule_gains(name, self.directions)
         elif "sphere" in body:
-            responses = rigid_sphere(at, U_ALL, F, body["sphere"] * 1e-3)
+            responses = rigid_sphere(at, self.directions, F, body["sphere"] * 1e-3)
         else:
             solved, f = bem(np.array(body["box"]) * 1e-3, at, 0.0022, 160, f"{name}-{seed}-{millimetres:g}mm")
             responses = upsample(np.asarray(solved, complex), f, at)
@@ -99,13 +113,17 @@ class World:
         self.responses = responses * gains  # (frequency, direction, microphone)
         if corners:
             self.responses *= (1j * F[:, None] / (1j * F[:, None] + rng.uniform(*corners, len(at))))[:, None]
-        heads = U_ALL @ self.rotation.T
-        self.ears = HR(heads) * oce(heads)[None, :, None]  # (frequency, direction, ear)
+
+    @functools.cached_property
+    def ears(self):
+        """The listener's, (frequency, direction, ear)."""
+        heads = self.directions @ self.rotation.T
+        return HR(heads) * oce(heads)[None, :, None]
 
     def direction(self, azimuth, elevation=0.0):
         """Index of the direction; degrees, left and up positive."""
         wanted = sph(np.deg2rad(azimuth), np.deg2rad(elevation)) @ self.rotation
-        return int(np.argmin(((U_ALL - wanted) ** 2).sum(1)))
+        return int(np.argmin(((self.directions - wanted) ** 2).sum(1)))
 
     def part(self, sound, path):
         """Microphones (frame, microphone) and ears (frame, ear) for directions that hold from a frame to another."""
