@@ -273,14 +273,14 @@ pictures: install-packages build
 	sh tools/page-picture .build/pinna docs/pictures/page.png
 
 ## Eight comparisons to judge by ear, in five minutes with headphones: plain microphones, Pinna, the listener's own ears.
-## Also a blind test of today's filters against earlier ones: the last release's, or BEFORE's; BEFORE=linear: adaptive stereo
-## against linear filters (tools/listen).
+## Also a blind test of linear filters against --adapt, --wind and --room, and of today's filters against earlier ones: the
+## last release's, or BEFORE's (tools/listen).
 listen: PACKAGES = python3-numpy espeak-ng ffmpeg
 listen: install-packages build
 	@echo "== Comparisons into .build/listen (takes two or three minutes)"
 	@/usr/bin/python3 tools/listen
 
-## Stereo that follows the sound beside linear filters, in scenes whose parts are known: a table (tools/scenes).
+## Stereo that follows the sound, talkers, wind and parts of the sound, in scenes whose parts are known: tables (tools/scenes).
 ## PINNA_EVERY_SCENE=1: every case of the phone, more devices, three seeds.
 scenes: PACKAGES = alsa-utils
 scenes: install-packages
