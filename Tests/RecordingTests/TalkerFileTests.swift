@@ -167,7 +167,12 @@ import Testing
         && talkers.map { $0["name"] as? String } == Self.hard.map(\.name))
     #expect(talkers[4]["begin"] as? Double == 360_000 && talkers[1]["duration"] as? Double == 3.25)
     let labels = TalkerFormat.labels.text(Self.hard, of: "take").text.split(separator: "\n")
-    #expect(labels[1] == "1.000000\t4.250000\tAnna Müller" && labels.count == 5)
+    // Audacity's manual: seconds, a tab, seconds, a tab, the name as it is; a label without length is a point.
+    #expect(
+      labels == [
+        "0.500000\t2.500000\tNA", "1.000000\t4.250000\tAnna Müller", "1.500000\t2.000000\tAnna_Müller",
+        "5.000000\t5.000000\t<b> & \"c\", d", "360000.000000\t360001.000400\ttalker 5",
+      ])
     for format in TalkerFormat.allCases {
       let text = format.text([], of: "take").text
       #expect(text == ["rttm": "", "labels": "", "webvtt": "WEBVTT\n"][format.rawValue] ?? text)
@@ -176,7 +181,9 @@ import Testing
 
   /// A Python that has a package, for readers that other projects wrote; nil where there is none.
   private static func python(with package: String) -> String? {
-    let candidates = [ProcessInfo.processInfo.environment["PINNA_PEER_PYTHON"], "python3"].compactMap(\.self)
+    let named = ProcessInfo.processInfo.environment["PINNA_PEER_PYTHON"]
+    // `make scenes` makes the second.
+    let candidates = [named, ".build/venv/bin/python", "python3"].compactMap(\.self)
     return candidates.first {
       (try? Program.run("/usr/bin/env", [$0, "-c", "import \(package)"], environment: [:], seconds: 60))?
         .status == 0
@@ -208,6 +215,45 @@ import Testing
       text.trimmingCharacters(in: .newlines)
         == "my%20take|0.500 2.500 _NA|1.000 4.250 Anna_Müller|1.500 2.000 Anna_Müller_|360000.000 360001.000 talker_5"
     )
+  }
+
+  @Test(
+    "simpleder reads every name and time of an RTTM, and one without length",
+    .enabled(if: python(with: "simpleder") != nil, "needs simpleder"))
+  func simpleder() throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write(TalkerFormat.rttm.text(Self.hard, of: "my take").text, to: "take.rttm")
+    let script = """
+      import sys, simpleder
+      for uri, talkers in simpleder.load_rttm(sys.argv[1]).items():
+        print(uri, *(f"{begin:.3f} {end:.3f} {name}" for name, begin, end in talkers), sep="|")
+      """
+    let text = try Self.ask(Self.python(with: "simpleder")!, script, path)
+    #expect(
+      text.trimmingCharacters(in: .newlines)
+        == "my%20take|0.500 2.500 _NA|1.000 4.250 Anna_Müller|1.500 2.000 Anna_Müller_|5.000 5.000 <b>_&__c_,_d|360000.000 360001.000 talker_5"
+    )
+  }
+
+  @Test(
+    "ffmpeg reads every time of a WebVTT, also after 99 hours, and names",
+    .enabled(if: access("/usr/bin/ffmpeg", X_OK) == 0, "ffmpeg is missing"))
+  func ffmpeg() throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write(TalkerFormat.webvtt.text(Self.hard, of: "take").text, to: "take.vtt")
+    let outcome = try Program.run("/usr/bin/ffmpeg", ["-v", "error", "-i", path, "-f", "srt", "-"])
+    let cues = outcome.output.split(separator: "\n\n").map {
+      $0.split(separator: "\n").dropFirst().map(String.init)
+    }
+    #expect(outcome.status == 0 && cues.count == 5, "\(outcome)")
+    #expect(
+      cues.compactMap(\.first) == [
+        "00:00:00,500 --> 00:00:02,500", "00:00:01,000 --> 00:00:04,250", "00:00:01,500 --> 00:00:02,000",
+        "00:00:05,000 --> 00:00:05,001", "100:00:00,000 --> 100:00:01,000",
+      ])
+    // What follows an escaped character of a voice is text to ffmpeg 5.1.
+    let names = cues.enumerated().filter { $0.offset != 3 }.map { $0.element.last }
+    #expect(names == ["NA", "Anna Müller", "Anna_Müller", "talker 5"])
   }
 
   @Test(
