@@ -284,7 +284,7 @@ let package = Package(
         "Presets", "Realtime",
       ],
       path: "Tests/AdaptiveScenes",
-      exclude: ["judge.py", "parts.py", "renders.py", "talkers.py", "wind.py"]),
+      exclude: ["judge.py", "meetings.py", "parts.py", "renders.py", "talkers.py", "wind.py"]),
     // The parsers of what others write, for the tests and for libFuzzer.
     .target(
       name: "FuzzSupport",
