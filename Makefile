@@ -282,7 +282,7 @@ listen: install-packages build
 
 ## Stereo that follows the sound, talkers, wind and parts of the sound, in scenes whose parts are known: tables (tools/scenes).
 ## PINNA_EVERY_SCENE=1: every case of the phone, more devices, three seeds.
-scenes: PACKAGES = alsa-utils espeak-ng
+scenes: PACKAGES = alsa-utils espeak-ng time
 scenes: install-packages
 	PINNA_PROGRAMS=1 swift build -c release --product pinna # Reads SOFA files; adaptive-scenes looks for it beside itself.
 	PINNA_PROGRAMS=1 swift build -c release --product adaptive-scenes

@@ -69,7 +69,14 @@ package final class TalkerTracker {
     var told = SIMD3<Double>.zero
     var means = Means()
 
-    /// With what it has sounded like on average since it began.
+    /// Where it is, with its mean level and confidence since it began.
+    var settled: TrackedTalker {
+      var settled = mean
+      settled.direction = talker.direction
+      return settled
+    }
+
+    /// Where it was and what it sounded like on average since it began.
     var mean: TrackedTalker {
       var mean = talker
       guard means.count > 0 else { return mean }
@@ -100,8 +107,8 @@ package final class TalkerTracker {
   private var free: [Float]
   /// All evidence.
   private var total = 0.0
-  /// Who began, moved by 5°, has sounded for half a second (with means: of who sounds to the end, nobody tells others), or
-  /// ceased, since somebody emptied it; nil if nobody wants to know.
+  /// Who began, moved by 5°, has sounded for half a second, or ceased, since somebody emptied it; nil if nobody wants to know.
+  /// But for the beginning, levels and confidences are means since then: those who sound to the end of a take have no end.
   package var changes: [TalkerChange]?
 
   /// - Parameter plane: for an array that cannot tell above from below, a unit vector across its plane: directions are
@@ -326,11 +333,11 @@ package final class TalkerTracker {
     tracks[n].means.power += pow(10, talker.level / 10)
     tracks[n].means.confidence += talker.confidence
     if tracks[n].means.count == (Self.settling / seconds).rounded() {
-      changes?.append(TalkerChange(frame: clock, talker: tracks[n].mean))
+      changes?.append(TalkerChange(frame: clock, talker: tracks[n].settled))
     }
     guard talker.direction.dot(tracks[n].told) < Self.step else { return }
     tracks[n].told = talker.direction
-    changes?.append(TalkerChange(frame: clock, talker: talker))
+    changes?.append(TalkerChange(frame: clock, talker: tracks[n].settled))
   }
 
   /// Somebody ceases.

@@ -6,10 +6,10 @@ import Synchronization
 import Text
 import Threads
 
-/// The lock of a design that goes into the cache: `NAME.lock` beside the files that it will have. Whoever else wants the same
-/// filters waits for them, in this process or in another. The kernel releases it however its holder ends.
+/// The lock of a design that goes into the cache: `NAME.lock` beside the files that it will have. Others that want the same
+/// filters wait for them, in this process or in another. Deinitialisation releases it, and the kernel, however its holder ends.
 ///
-/// Thread: any that may wait. A deinitialised one is released.
+/// Thread: any that may wait.
 package final class DesignLock {
   private let descriptor: Int32
   private let path: String
@@ -23,8 +23,9 @@ package final class DesignLock {
 
   /// How often a lock that is held is tried again, in microseconds.
   private static let interval: UInt32 = 50_000
-  /// How long a holder is waited for: one that was stopped, with SIGSTOP, holds its lock for ever.
-  private static let patience = Duration.seconds(600)
+  /// How long a holder is waited for: one that was stopped, with SIGSTOP, holds its lock for ever. Then the filters are designed
+  /// here, too, before those who wait for this design give up (`ProcessorState`, ten minutes).
+  private static let patience = Duration.seconds(120)
 
   private init(_ descriptor: Int32, _ path: String) {
     (self.descriptor, self.path) = (descriptor, path)
@@ -34,7 +35,7 @@ package final class DesignLock {
 
   deinit {
     // Before others can have it: they see that it is no longer the file of that name.
-    unlink(path)
+    if Self.isFile(descriptor, at: path) { unlink(path) }
     close(descriptor)
   }
 
@@ -63,6 +64,14 @@ package final class DesignLock {
     return nil
   }
 
+  /// Removes the file of a holder that was killed.
+  static func removeIfFree(_ path: String) {
+    let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return }
+    if FileLock.acquire(descriptor) == .acquired, isFile(descriptor, at: path) { unlink(path) }
+    close(descriptor)
+  }
+
   private static func isFile(_ descriptor: Int32, at path: String) -> Bool {
     var (own, other) = (stat(), stat())
     return fstat(descriptor, &own) == 0 && stat(path, &other) == 0 && own.isSameFile(as: other)
@@ -71,14 +80,15 @@ package final class DesignLock {
   private static func tellHolder(_ descriptor: Int32) {
     let text = Descriptor.readAll(descriptor, limit: 16).map { String(decoding: $0, as: UTF8.self) }
     let pid = text.flatMap { Int32($0.trimmed(lines: true)) }
-    // Another thread of this process, whose progress is shown.
-    guard pid != getpid(), let tell = tell.withLock(\.self) else { return }
+    // Another thread of this process.
+    if pid == getpid(), has(getpid(), locked: descriptor) { return }
+    guard let tell = tell.withLock(\.self) else { return }
     let holder = pid.flatMap { has($0, locked: descriptor) ? process($0) : nil } ?? "another process"
     tell("waiting for the filters that \(holder) is designing")
   }
 
   /// Whether a process holds the file's lock, as the kernel has it. The number in the file may be of a process that has ended,
-  /// of another machine or container, or of nobody.
+  /// of another machine or container, or of none.
   private static func has(_ pid: Int32, locked descriptor: Int32) -> Bool {
     var own = stat()
     let folder = "/proc/\(pid)/fd"

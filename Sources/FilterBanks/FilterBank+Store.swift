@@ -107,9 +107,10 @@ extension FilterBank {
       let path = "\(folder)/\(name)"
       guard lstat(path, &status) == 0 else { continue }
       let isOld = time(nil) - status.st_mtim.tv_sec > unfinishedTime
-      let isOfDesign = name.hasSuffix(".part") || name.hasSuffix(".lock")
-      if status.st_mode & S_IFMT == S_IFDIR || (isOfDesign && isOld) {
+      if status.st_mode & S_IFMT == S_IFDIR || (name.hasSuffix(".part") && isOld) {
         try? FileManager.default.removeItem(atPath: path)
+      } else if name.hasSuffix(".lock") {
+        DesignLock.removeIfFree(path)
       }
     }
   }

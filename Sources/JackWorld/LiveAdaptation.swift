@@ -263,26 +263,24 @@ final class LiveAdaptation: Sendable {
   /// - Throws: if following the sound would take more than may be.
   func check(_ feed: FeedSetting, number: Int?) throws(Failure) {
     guard feed.followsSound else { return }
-    let plays = wanted.withLock { $0.plays.filter(\.value.feed.followsSound) }
+    let (plays, finds) = wanted.withLock { ($0.plays.filter(\.value.feed.followsSound), $0.finds) }
     if let number, plays[number] != nil { return }
-    let outputs = plays.values.map { $0.feed.selection.polarPattern.outputs }
+    let outputs = plays.values.reduce(0) { $0 + $1.feed.selection.polarPattern.outputs }
     let more = feed.selection.polarPattern.outputs
-    let measured = taken.withLock { $0 }
-    // Nothing is measured before something follows the sound.
+    // Nothing is measured before a feed follows the sound.
     let load =
-      outputs.isEmpty || measured.total == 0
-      ? AdaptationLoad.expected(
-        microphones: microphones, taps: taps, outputs: outputs + [more],
-        findsDirections: feed.followsDirections || plays.values.contains { $0.feed.followsDirections }
-      ).total
-      : measured.adding(more, to: outputs.reduce(0, +)).total
-    guard load > AdaptationLoad.most else { return }
+      outputs > 0
+      ? taken.withLock { $0 }.adding(more, to: outputs)
+      : .expected(
+        microphones: microphones, taps: taps, outputs: [more],
+        findsDirections: feed.followsDirections || finds)
+    guard load.total > AdaptationLoad.most else { return }
     throw Failure(
       .failed,
       "with the feed \(feed.name) following the sound would take about "
         + String(
-          format: "%.0f %% of a core, more than %.0f; let fewer feeds follow it, or give them fewer outputs",
-          100 * load, 100 * AdaptationLoad.most))
+          format: "%.0f %% of a core, more than %.0f; let fewer feeds follow it, or feeds with fewer outputs",
+          100 * load.total, 100 * AdaptationLoad.most))
   }
 
   var talkers: [TrackedTalker]? { adaptive.talkers }

@@ -253,11 +253,12 @@ extension StatusFields {
   /// no process callback.
   /// - Parameter sources: full names of the ports that the microphones are connected to.
   package static func stallText(sources: [String]) -> String {
-    let programs = Set(sources.map { $0.prefix { $0 != ":" } }).subtracting(["system"]).sorted()
-    let names = programs.isEmpty ? "" : " (\(programs.map { String($0).printable }.joined(separator: ", ")))"
-    return
-      "no periods reach Pinna, so nothing is heard or recorded: the JACK server stands still, or a program that "
-      + "plays into Pinna does\(names); disconnect that program"
+    let names = Set(sources.filter { !$0.hasPrefix("system:") }.map { $0.printable }).sorted()
+    let some = names.prefix(4) + (names.count > 4 ? ["…"] : [])
+    return "no periods reach Pinna, so nothing is heard or recorded: the JACK server stands still"
+      + (names.isEmpty
+        ? ""
+        : ", or what its microphones are connected to does (\(some.joined(separator: ", "))); disconnect that")
   }
 }
 

@@ -3,7 +3,8 @@ import Synchronization
 
 /// How blocks of any length are cut into periods of one: an engine's convolver has one. A host that keeps its length gets
 /// that. Otherwise it is the greatest common divisor of the lengths so far, down to one frame, which costs more time. A block
-/// that does not fit, and those that follow it until the worker is done, are played directly (`Engine.process`).
+/// that does not fit, and those that follow it until the worker is done, are played directly, as far as the bound of that
+/// allows (`DirectForm`).
 extension PluginProcessor {
   /// The period that a block is cut into; at least the block's length if nothing is prepared for it. Asks the worker for
   /// another where that is better.

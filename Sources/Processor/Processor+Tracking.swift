@@ -122,7 +122,11 @@ extension Processor {
   }
 
   private func distrust(_ readings: Readings) -> String? {
-    if serverState != .running { return "the server does not run" }
+    switch serverState {
+    case .running: break
+    case .stalled: return "no periods reach Pinna"
+    default: return "the server does not run"
+    }
     return fallback.watch.missing.isEmpty && readings.mutedMicrophones.isEmpty
       ? nil : "a microphone is missing"
   }

@@ -1,10 +1,11 @@
 import CRealtime
 
 /// Plays periods that no convolver can: term by term, from the taps of the filters and the live history. It needs no
-/// preparation, and gives what a convolver does but for rounding. What it costs depends on the filters, not on the period.
+/// preparation, and gives what a convolver does but for rounding. A frame costs the same in any period, but that periods are
+/// rounded up to four vectors.
 struct DirectForm: ~Copyable {
-  /// Multiplications and additions of each lane in a second, of all feeds: about a quarter of a core, and half of one during
-  /// crossfades. What is beyond that is silent.
+  /// Multiplications and additions of each lane in a second, of all feeds: about a quarter of a core of Zen 3. What is beyond
+  /// that is silent.
   private static let mostPerLane = 1e9
 
   private let microphones: Int
@@ -40,7 +41,7 @@ struct DirectForm: ~Copyable {
   @_noLocks @_noAllocation
   func bound(frames: Int) -> Int { mostPerFrame &* frames }
 
-  /// How many multiplications a period of a feed takes without a crossfade.
+  /// How many multiplications a period of one set of a feed takes: a crossfade has two.
   ///
   /// Thread: JACK's realtime thread (process callback).
   @_noLocks @_noAllocation
@@ -70,7 +71,7 @@ struct DirectForm: ~Copyable {
     let sums = OutputPair(left.floats, right.floats)
     let outputs = filters._withUnsafeGuaranteedRef { $0.outputs }
     let first = outputs == 1 ? 0 : 2 &* pair
-    // A set with one output plays it on both; of an odd number, the last one has nobody beside it.
+    // A set with one output plays it on both; of an odd number, the last one stands alone.
     let second = first &+ 1 < outputs ? first &+ 1 : first
     var microphone = 0
     while microphone < microphones {

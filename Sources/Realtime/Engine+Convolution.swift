@@ -11,11 +11,14 @@ extension Engine {
   @_noLocks @_noAllocation
   func convolve(_ period: borrowing Period) {
     let convolver = advanceConvolver(period.frames)
-    var room = period.frames <= longestPeriod ? direct.bound(frames: period.frames) : 0
+    // A convolver that catches up computes two periods in each.
+    let isCatchingUp = convolver == nil && isConvolverFit(period.frames)
+    var budget = period.frames <= longestPeriod ? direct.bound(frames: period.frames) : 0
+    if isCatchingUp { budget /= 4 }
     var isUnprepared = false
     var feed = 0
     while feed < state.pointee.feedsEnd {
-      if feeds.states[feed].outputs > 0, !convolve(feed, convolver, &room, period) { isUnprepared = true }
+      if feeds.states[feed].outputs > 0, !convolve(feed, convolver, &budget, period) { isUnprepared = true }
       feed &+= 1
     }
     if isUnprepared { counters.unpreparedPeriods.wrappingAdd(1, ordering: .relaxed) }
@@ -25,11 +28,18 @@ extension Engine {
   /// - Returns: the convolver for periods of `frames`, with the spectra of the newest; nil if there is none.
   @_noLocks @_noAllocation
   private func advanceConvolver(_ frames: Int) -> Unmanaged<Convolver>? {
-    guard let convolver = state.pointee.convolver,
-      convolver._withUnsafeGuaranteedRef({ $0.fits(frames: frames) })
-    else { return nil }
+    guard isConvolverFit(frames), let convolver = state.pointee.convolver else { return nil }
     let (live, heard) = (state.pointee.live, heardFeeds())
     return convolver._withUnsafeGuaranteedRef({ $0.advance(live, heard) }) ? convolver : nil
+  }
+
+  /// Whether there is a convolver for periods of `frames`. It may have to catch up.
+  ///
+  /// Thread: JACK's realtime thread (process callback).
+  @_noLocks @_noAllocation
+  private func isConvolverFit(_ frames: Int) -> Bool {
+    guard let convolver = state.pointee.convolver else { return false }
+    return convolver._withUnsafeGuaranteedRef { $0.fits(frames: frames) }
   }
 
   /// Thread: JACK's realtime thread (process callback).
@@ -39,11 +49,11 @@ extension Engine {
   /// Computes the outputs of one feed.
   ///
   /// Thread: JACK's realtime thread (process callback).
-  /// - Parameter room: for what is played directly, in multiplications.
+  /// - Parameter budget: for what is played directly, in multiplications.
   /// - Returns: false if a sound should have been heard, and silence is.
   @_noLocks @_noAllocation
   private func convolve(
-    _ feed: Int, _ convolver: Unmanaged<Convolver>?, _ room: inout Int, _ period: borrowing Period
+    _ feed: Int, _ convolver: Unmanaged<Convolver>?, _ budget: inout Int, _ period: borrowing Period
   ) -> Bool {
     let state = feeds.states + feed
     state.pointee.isFormingTail = false
@@ -59,8 +69,14 @@ extension Engine {
         convolver._withUnsafeGuaranteedRef { $0.playUnheard(feed: feed, state) }
       }
     }
-    room &-= direct.work(frames: period.frames, pairs: state.pointee.pairs)
-    if room >= 0, play(feed, nil, period) { return true }
+    let hasNext = state.pointee.next != nil
+    if !hasNext, (state.pointee.current?.gain ?? 0) == 0 {
+      clear(feed, period)
+      return true
+    }
+    let work = direct.work(frames: period.frames, pairs: state.pointee.pairs)
+    budget &-= hasNext ? 2 &* work : work
+    if budget >= 0, play(feed, nil, period) { return true }
     clear(feed, period)
     return false
   }

@@ -26,15 +26,19 @@ public enum TakeEdit: Sendable {
       let line = try Sidecar.line(title, "a title")
       sidecar.title = line.isEmpty ? nil : line
     case .seats(let seats):
-      // A feed that played one of those who sat there is rendered from the seat.
+      // A feed that played one of those who sat there is rendered by all seats: where somebody else sits does not belong to it.
       let parts = ([sidecar.setup.first] + (sidecar.feeds ?? []).map(\.first)).compactMap { $0[.part]?.word }
-      let words = seats.map(\.word)
       let present = (sidecar.setup.seats ?? []).compactMap { try? Seat(word: $0) }
-      if let needed = present.first(where: { parts.contains($0.name) && !words.contains($0.word) }) {
-        throw TakeError(
-          "a feed of the take plays \(needed.name.printable), found by that seat; keep \(needed.word.printable)"
-        )
+      func places(_ seats: [Seat]) -> Set<String> {
+        Set(seats.map { "\(parts.contains($0.name) ? $0.name : "") \($0.look.word)" })
       }
+      let names = Set((present + seats).map(\.name)).intersection(parts)
+      if let name = names.min(), places(seats) != places(present) {
+        throw TakeError(
+          "a feed of the take plays \(name.printable), found by the seats as they were; give others in them other "
+            + "names, and leave the places: \(present.map(\.word.printable).joined(separator: " "))")
+      }
+      let words = seats.map(\.word)
       sidecar.setup.seats = words.isEmpty ? nil : words
     case .marker(let seconds, let label):
       let line = try Sidecar.line(label, "a marker's label")

@@ -10,8 +10,8 @@ later than that counts as distortion, as another talker's sound does. Of both ta
 cardioid and a hypercardioid that look at them, and in the part of each from an omnidirectional feed and from such cardioids.
 Parts are by number, as found; a number belongs to the talker whom it holds most of.
 
-Limits: of the better kind of parts (by the sum of its figures), the row "minimum variance by masks + postfilter" of
-wind-and-stems.md less 2 dB, in its three scenes; in the others the SIR that ODAS reaches, and SDR not below the looks'.
+Limits: of the better kind of parts (by the sum of its figures), the row "minimum variance by masks + postfilter" as an
+independent judge measured it, less 2 dB, in three scenes; in the others the SIR that ODAS reaches, and SDR not below the looks'.
 Sum: --part talkers and --part room against the whole, the difference's effective value re the whole's.
 Room: --room -12 of stereo, one talker, in the left output: direct sound to all else, as SDR.
 """

@@ -70,7 +70,7 @@ import Testing
   @Test(
     "a malformed message is counted and answered with the correct usage",
     arguments: [
-      packet("/peer/echo", "d", [UInt8](repeating: 0, count: 8)), packet("/peer/echo", "[i]", [0, 0, 0, 1]),
+      packet("/peer/echo", "t", [UInt8](repeating: 0, count: 8)), packet("/peer/echo", "[i]", [0, 0, 0, 1]),
       Array("#bundle\0\0\0\0\0\0\0\0\u{1}".utf8), Array("hello".utf8), [],
     ])
   func malformed(packet: [UInt8]) throws {

@@ -16,7 +16,7 @@ import pinna
       recording, but nothing is written to disk any more; pair: Front, stereo at -30.5°, 10° up; only the microphone left is heard, following roll (-2°) and yaw (12°), -3.5 dB, high-pass 80 Hz, adapting 0.5, without wind 0.5, talkers alone, in the frame 30,60, room -12 dB, talkers -3 dB, muted
       weak: it is omnidirectional below 200 Hz
       2 microphones at 48000 Hz, period 64, latency 64 frames, 1 xrun, load 12.2 %, following the sound 7.5 % of a core
-      no periods reach Pinna, so nothing is heard or recorded: the JACK server stands still, or a program that plays into Pinna does (a, b); disconnect that program
+      no periods reach Pinna, so nothing is heard or recorded: the JACK server stands still, or what its microphones are connected to does (a:1, b:2); disconnect that
       other programs removed Pinna from the graph 2 times; libjack keeps some memory of each until Pinna ends
       nothing is heard: the outputs are muted; pinna set --mute off
       MIDI from keys:out: bank evening, 2 controllers
@@ -137,7 +137,7 @@ import pinna
       ("joining", "Pinna is joining the JACK graph: its filters and ports are being prepared"),
       (
         "stalled",
-        "no periods reach Pinna, so nothing is heard or recorded: the JACK server stands still, or a program that plays into Pinna does; disconnect that program"
+        "no periods reach Pinna, so nothing is heard or recorded: the JACK server stands still"
       ),
       ("unusable", "Pinna cannot use the JACK server with its present settings"),
     ])

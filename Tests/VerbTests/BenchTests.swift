@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(
-    "period-changes times the callbacks after a change of period, of which none is silent after a prompt one, three after a late one"
+    "period-changes times the callbacks after a prompt and a late change of period, and at lengths that come and go: none is silent"
   )
   func adoption() throws {
     let outcome = try Benchmarks.measure(
@@ -154,7 +154,7 @@ import Testing
     let late = try #require(one["lateLongestMicroseconds"] as? Double)
     let offGrid = try #require(one["offGridLongestMicroseconds"] as? Double)
     let silent = try #require(one["offGridSilentPeriods"] as? Int)
-    #expect(one["lateSilentPeriods"] as? Int == 3 && silent > 44 && late > 0 && offGrid > 0, "\(one)")
+    #expect(one["lateSilentPeriods"] as? Int == 0 && silent == 0 && late > 0 && offGrid > 0, "\(one)")
     #expect(longest > 0 && (one["bounded"] as? Bool == true) == (outcome.status == 0), "\(one)")
   }
 

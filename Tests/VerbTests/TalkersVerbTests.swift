@@ -87,10 +87,13 @@ import Testing
       $0["setup"] = setup
     }
     let take = home.path + "/take.json"
-    for words in [["off"], ["anna=50"], ["eva=40"]] {
-      let refused = try home.pinna("takes", "edit", take, "--seat", words[0])
+    for words in [
+      ["off"], ["anna=50"], ["eva=40"], ["anna=40", "ben=-50"], ["anna=40", "ben=-35", "eva=90"],
+    ] {
+      let refused = try home.pinna(["takes", "edit", take] + words.flatMap { ["--seat", $0] })
       #expect(
-        refused.status == 1 && refused.isOneSentence && refused.error.contains("keep anna=40"), "\(refused)")
+        refused.status == 1 && refused.isOneSentence && refused.error.contains("anna=40 ben=-35"),
+        "\(refused)")
     }
     let kept = try home.pinna("takes", "edit", take, "--seat", "anna=40", "--seat", "eva=-35")
     #expect(kept.status == 0 && kept.output.hasSuffix("anna=40, eva=-35\n"), "\(kept)")

@@ -64,7 +64,7 @@ extension TakeAnswer {
       microphones.map { "microphones in \($0.printable)" },
       clippedSamples > 0 ? "\(clippedSamples) samples clipped" : nil,
       silencedSamples > 0 ? "\(silencedSamples) invalid samples replaced by silence" : nil,
-      pauses > 0 ? "the JACK server stalled \("time".counted(pauses))" : nil,
+      pauses > 0 ? "no periods reached Pinna \("time".counted(pauses))" : nil,
     ].compactMap(\.self)
     return (["\(take.printable): \(frames) frames, \("channel".counted(channels))"] + details + notes)
       .joined(separator: "; ")

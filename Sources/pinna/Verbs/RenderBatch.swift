@@ -31,6 +31,11 @@ struct RenderBatch {
       throw Failure(
         .usage, "\(given.quoted) names no feeds of takes; with --takes give names with commas, or all")
     }
+    for option in ["--preset", "--device", "--feed"] where names != nil && arguments.has(option) {
+      throw Failure(
+        .usage, "--feeds names feeds that were recorded; \(option) says what to render instead: leave one out"
+      )
+    }
     var arguments = arguments
     arguments.options["--feeds"] = nil
     let ending = try arguments.soundEnding()

@@ -43,7 +43,7 @@ extension Verb {
 
   static let takesEdit = Verb(
     name: "takes edit", operands: ["TAKE"],
-    summary: "change title, a marker or the seats of a take that has ended, in its sidecar and its WAV files",
+    summary: "change the title, a marker (both also in its WAV files) or the seats of a take that has ended",
     options: [
       Option("--title", "TEXT", "its title; none removes it"),
       Option("--marker", "TIME", "the place of a marker, as takes list shows it: 1:05.3; needs --label"),
@@ -69,7 +69,7 @@ extension Verb {
       edits.append(.marker(seconds: seconds, label: label))
     }
     if let seats = arguments.options["--seat"] {
-      edits.append(.seats(try seats == ["off"] ? [] : Seat.list(seats)))
+      edits.append(.seats(try seats.map { $0.lowercased() } == ["off"] ? [] : Seat.list(seats)))
     }
     guard !edits.isEmpty else {
       throw Failure(.usage, "nothing to change; give --title, --seat, or --marker and --label")

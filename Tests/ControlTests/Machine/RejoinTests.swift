@@ -55,7 +55,7 @@ import Testing
     #expect(rig.warnings.last?.contains("joined the graph again") ?? false, "\(rig.warnings)")
   }
 
-  @Test("a stall is reported with the programs that play into Pinna, any of which may cause it")
+  @Test("a stall is reported with the ports that play into Pinna, whose programs may cause it")
   func programs() throws {
     let rig = Rig.live()
     rig.world.client?.connections = [
@@ -65,8 +65,9 @@ import Testing
     rig.stall(.milliseconds(2000))
     #expect(
       rig.warnings.last
-        == "no periods reach Pinna, so nothing is heard or recorded: the JACK server stands still, or a program that "
-        + "plays into Pinna does (drums, looper); disconnect that program", "\(rig.warnings)")
+        == "no periods reach Pinna, so nothing is heard or recorded: the JACK server stands still, or what its "
+        + "microphones are connected to does (drums:a, looper:b, looper:out); disconnect that",
+      "\(rig.warnings)")
     rig.run(periods: 3)
     rig.advance(.milliseconds(50))
     #expect(rig.warnings.last?.hasPrefix("periods reach Pinna again, after ") == true, "\(rig.warnings)")
