@@ -11,10 +11,9 @@ extension Engine {
   @_noLocks @_noAllocation
   func convolve(_ period: borrowing Period) {
     let convolver = advanceConvolver(period.frames)
-    // A convolver that catches up computes two periods in each.
-    let isCatchingUp = convolver == nil && isConvolverFit(period.frames)
     var budget = period.frames <= longestPeriod ? direct.bound(frames: period.frames) : 0
-    if isCatchingUp { budget /= 4 }
+    // A convolver that catches up computes two periods in each.
+    if convolver == nil, isConvolverFit(period.frames) { budget /= 4 }
     var isUnprepared = false
     var feed = 0
     while feed < state.pointee.feedsEnd {
