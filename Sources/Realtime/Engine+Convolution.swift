@@ -13,7 +13,7 @@ extension Engine {
     let convolver = advanceConvolver(period.frames)
     var budget = period.frames <= longestPeriod ? direct.bound(frames: period.frames) : 0
     // A convolver that catches up computes two periods in each.
-    if convolver == nil, isConvolverFit(period.frames) { budget /= 4 }
+    if convolver == nil, isConvolverFit(period.frames) { budget /= 2 }
     var isUnprepared = false
     var feed = 0
     while feed < state.pointee.feedsEnd {

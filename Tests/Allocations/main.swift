@@ -14,7 +14,7 @@ import TestSupport
 // allocates in every thousandth callback, so that the correct count is known.
 
 let leaky = CommandLine.arguments.contains("--leaky")
-let (microphones, taps) = (12, 1024)
+let (microphones, taps) = (3, 1024)
 FasterKernels.register()
 flushDenormalsToZero()
 var noise = SeededNoise(seed: 4)

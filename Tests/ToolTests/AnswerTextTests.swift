@@ -216,10 +216,10 @@ import pinna
       take.text
         == "/takes/a.wav: 4800 frames, 2 channels; also /takes/a-anna.wav; microphones in /takes/a-microphones.wav; "
         + "2 samples clipped; "
-        + "3 invalid samples replaced by silence; the JACK server stalled 1 time; "
+        + "3 invalid samples replaced by silence; no periods reached Pinna 1 time; "
         + "no microphone was connected when the take began")
     let plain: TakeAnswer = try document(AnswerSamples.plainTakeEnd)
-    #expect(plain.text == "/takes/a.wav: 4800 frames, 1 channel; the JACK server stalled 2 times")
+    #expect(plain.text == "/takes/a.wav: 4800 frames, 1 channel; no periods reached Pinna 2 times")
     let stop: StopAnswer = try document(AnswerSamples.stop)
     #expect(stop.text == "stopped; take /takes/a.wav: 4800 frames; take /takes/a.wav: 1 frame")
     let disarmed: RecordStopAnswer = try document(#"{"disarmed":"/takes/a.wav"}"#)
