@@ -255,8 +255,10 @@ import Testing
 
   @Test("a list counts the engine's frames, wherever the server's clock began")
   func listed() throws {
-    // The engine fades microphones in.
-    let speech = Self.speech(30, seconds: 3, seed: 3).map { [Float](repeating: 0, count: 10_240) + $0 }
+    // The engine fades microphones in, and out where they stop dead.
+    let speech = Self.sum(Self.speech(30, seconds: 3, seed: 3), Self.noise(seconds: 3, amplitude: 1e-5)).map {
+      [Float](repeating: 0, count: 10_240) + $0
+    }
     let changes = try Self.list(speech, after: 1, of: 2)
     #expect(!changes.isEmpty && changes.allSatisfy { (0..<2 * Self.rate).contains($0.frame) }, "\(changes)")
     // What was heard before it was asked for is the same as in a recording.
