@@ -99,8 +99,8 @@ extension FilterBank {
     self = contents.bank(taps, device: "")
   }
 
-  /// Removes files that were not finished ten minutes after they were begun, and folders: earlier versions stored sets
-  /// in them.
+  /// Removes files that were not finished ten minutes after they were begun, locks that nobody holds, and folders: earlier
+  /// versions stored sets in them.
   private static func removeUnfinished(in folder: String) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
       var status = stat()
