@@ -39,8 +39,10 @@ let output = UnsafeMutablePointer<Float>.allocate(capacity: 6 * longest)
 output.initialize(repeating: 0, count: 6 * longest)
 let outputs = UnsafeMutablePointer<UnsafeMutablePointer<Float>?>.allocate(capacity: 4)
 for n in 0..<4 { (outputs + n).initialize(to: output + (2 + n) * longest) }
-let inputs = UnsafeMutablePointer<UnsafePointer<Float>?>.allocate(capacity: microphones)
-inputs.initialize(repeating: UnsafePointer(input), count: microphones)
+let device = try PresetLibrary(folders: [repositoryFolder + "/Presets"]).device(named: "ring7")
+// For both engines: the second one's microphones are more.
+let inputs = UnsafeMutableBufferPointer<UnsafePointer<Float>?>.allocate(capacity: device.microphones.count)
+inputs.initialize(repeating: UnsafePointer(input))
 
 /// Global, so that the optimiser cannot remove the allocation.
 nonisolated(unsafe) var kept: UnsafeMutableRawPointer?
@@ -70,7 +72,7 @@ for n in 0..<10_000 {
   // Now and then a period that nothing was prepared for.
   engine.process(
     Period(
-      frames: n % 89 == 60 ? 96 : frames, inputs: UnsafePointer(inputs), left: output,
+      frames: n % 89 == 60 ? 96 : frames, inputs: UnsafePointer(inputs.baseAddress!), left: output,
       right: output + longest,
       feeds: UnsafePointer(outputs)))
   if leaky, n % 1000 == 0 { kept = malloc(100) }
@@ -98,7 +100,7 @@ for n in 0..<1100 {
   for step in 0..<2 {
     engine.process(
       Period(
-        frames: frames, inputs: UnsafePointer(inputs), left: output, right: output + longest,
+        frames: frames, inputs: UnsafePointer(inputs.baseAddress!), left: output, right: output + longest,
         feeds: UnsafePointer(outputs)))
     if step == 0, let coming { _ = try? engine.endFeed(coming) }
     for report in engine.drainReports() { if case .feedEnded = report { left += 1 } }
@@ -111,7 +113,6 @@ print(
     + "unprepared \(statistics.unpreparedPeriods)")
 
 // The worker of stereo that follows the sound, and of talkers: its calls must allocate nothing once it runs.
-let device = try PresetLibrary(folders: [repositoryFolder + "/Presets"]).device(named: "ring7")
 let base = FilterSet(
   coefficients: (0..<2).map { _ in device.microphones.map { _ in noise.samples(256, amplitude: 0.001) } })
 var followed = FeedSetting(
@@ -127,12 +128,14 @@ adaptive.start([0: target!])
 var worker = 0
 for n in 0..<3000 {
   // Bursts, so that talkers come and go; then noise of each microphone's own, as wind is.
-  for m in 0..<7 {
+  for m in inputs.indices {
     inputs[m] = UnsafePointer(
       n / 200 % 3 == 0 ? output : n / 200 % 3 == 1 ? input : own + 64 * (n % 20 + m * 20))
   }
   adapting.process(
-    Period(frames: 64, inputs: UnsafePointer(inputs), left: output + longest, right: output + 2 * longest))
+    Period(
+      frames: 64, inputs: UnsafePointer(inputs.baseAddress!), left: output + longest,
+      right: output + 2 * longest))
   if n >= 500 { count_begin() }
   adaptive.work()
   if n >= 500 { worker += count_end() }
