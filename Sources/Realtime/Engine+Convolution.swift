@@ -1,3 +1,4 @@
+import CRealtime
 import Synchronization
 
 // MARK: - Realtime thread
