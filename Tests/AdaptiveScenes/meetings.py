@@ -114,15 +114,15 @@ class Array:
         rate = np.fft.rfftfreq(SMALL, 1 / FS)
         self.responses = np.exp(2j * np.pi * rate * (self.directions @ self.positions.T)[:, :, None] / SPEED)
         for n in range(0, 0 if name in FREE else len(self.directions), 64):
-            self.responses[n : n + 64] = self.measured(self.directions[n : n + 64] @ axes, rate)
+            self.responses[n : n + 64] = self.measured(self.directions[n : n + 64] @ axes)
         spread = self.responses[: len(DIRECTIONS)].transpose(2, 1, 0)  # (frequency, microphone, direction)
         coherence = spread @ spread.conj().swapaxes(1, 2)
         own = 1e-3 * np.trace(coherence, axis1=1, axis2=2).real[:, None, None] / len(self.positions)
         colour = 1 / (1 - 0.9 * np.exp(-2j * np.pi * rate[:, None, None] / FS))
         self.mixing = np.linalg.cholesky(coherence + own * np.eye(len(self.positions))) * colour
 
-    def measured(self, directions, rate):
-        """The responses by `pinna simulate`, to clicks 20 ms apart; those 5 ms after their beginning."""
+    def measured(self, directions):
+        """The responses by `pinna simulate`, to clicks 20 ms apart: 5 ms late, as some microphones hear them before the origin."""
         soundfile.write("click.wav", np.eye(1, 48)[0] / 2, FS, subtype="FLOAT")
         talkers = [{"voice": "click.wav", "direction": d.round(6).tolist(), "start": round(0.02 * n + 0.02, 3)}
                    for n, d in enumerate(directions)]
@@ -130,7 +130,7 @@ class Array:
         subprocess.run([self.program, "simulate", "clicks.yaml", "clicks.wav", "--force"], check=True)
         heard = np.pad(soundfile.read("clicks.wav")[0].T * 2, ((0, 0), (0, 4800)))
         parts = np.stack([heard[:, 960 * (n + 1) - 240 : 960 * (n + 2) - 240] for n in range(len(talkers))])
-        return np.fft.rfft(parts, SMALL) * np.exp(2j * np.pi * rate * 240 / FS)
+        return np.fft.rfft(parts, SMALL)
 
     def spectra(self, sources):
         """The response to a talker with its images, of BLOCK frames, shape (microphone, frequency)."""
