@@ -74,7 +74,7 @@ package final class WindReference: Sendable {
   let shares: [Float]
 
   /// The frequencies in hertz up to which stereo changes as a whole, and not at all.
-  private static let (whole, highest) = (710.0, 850.0)
+  private static let (whole, highest) = (560.0, 700.0)
 
   /// - Parameters:
   ///   - axis: of a pattern, as a unit vector of the device frame; nil for diffuse sound.
