@@ -246,6 +246,27 @@ import Testing
     #expect(other.status == 7 && other.output.contains("is there, and is not this take"), "\(other)")
   }
 
+  @Test("a part by a name that was rendered before its seat was edited is not taken for complete")
+  func movedSeat() throws {
+    try writeTakes()
+    func outcome() throws -> Program.Outcome {
+      try home.shell("$PINNA render --takes b --into out --part anna")
+    }
+    func sit(_ seat: String) throws {
+      for take in ["one", "day 2/it's $1"] {
+        let edit = try home.pinna("takes", "edit", "\(home.path)/b/\(take).wav", "--seat", seat)
+        try #require(edit.status == 0, "\(edit)")
+      }
+    }
+    try sit("anna=30")
+    let first = try outcome()
+    #expect(first.status == 0, "\(first)")
+    #expect(try Set(states(outcome()).values) == ["skipped"])
+    try sit("anna=-30")
+    let other = try outcome()
+    #expect(other.status == 7 && other.output.contains("is there, and is not this take"), "\(other)")
+  }
+
   @Test("a batch that was started with nohup goes on when the terminal is closed", .long)
   func nohup() throws {
     try writeLongTakes(2)

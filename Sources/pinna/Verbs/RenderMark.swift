@@ -23,7 +23,9 @@ struct RenderMark {
     let name = path.split(separator: "/").last.map(String.init) ?? path
     let words = Self.words(arguments)
     var hash = ContentHash()
-    for word in [name, sidecar.started ?? "", "\(sidecar.frames)"] + words {
+    // The one who is named is the talker nearest to a seat, and seats may be edited after the take.
+    let seats = ["--part", "--automation"].contains(where: arguments.has) ? sidecar.setup.seats ?? [] : []
+    for word in [name, sidecar.started ?? "", "\(sidecar.frames)"] + words + seats {
       hash.add(Array(word.utf8) + [0])
     }
     hash.add(Self.beginning(of: path))
