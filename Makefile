@@ -91,7 +91,7 @@ nightly: install-packages
 	@python3 tools/nightly $(SHARD)
 
 # The processor, and the seconds of each step.
-TIMES = awk '{ print; sum += $$2 == "s" ? $$1 : 0 } END { printf "%5d s  together\n", sum }' .build/times.txt
+TIMES = awk '{ print; sum += $$2 == "s" && $$3 != "of" ? $$1 : 0 } END { printf "%5d s  together\n", sum }' .build/times.txt
 
 ## The compiler proves the callback free of locks and allocation, in debug builds only.
 prove:
