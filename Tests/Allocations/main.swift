@@ -14,7 +14,8 @@ import TestSupport
 // allocates in every thousandth callback, so that the correct count is known.
 
 let leaky = CommandLine.arguments.contains("--leaky")
-let (microphones, taps) = (3, 1024)
+let device = try PresetLibrary(folders: [repositoryFolder + "/Presets"]).device(named: "ring7")
+let (microphones, taps) = (device.microphones.count, 384)
 FasterKernels.register()
 flushDenormalsToZero()
 var noise = SeededNoise(seed: 4)
@@ -39,9 +40,7 @@ let output = UnsafeMutablePointer<Float>.allocate(capacity: 6 * longest)
 output.initialize(repeating: 0, count: 6 * longest)
 let outputs = UnsafeMutablePointer<UnsafeMutablePointer<Float>?>.allocate(capacity: 4)
 for n in 0..<4 { (outputs + n).initialize(to: output + (2 + n) * longest) }
-let device = try PresetLibrary(folders: [repositoryFolder + "/Presets"]).device(named: "ring7")
-// For both engines: the second one's microphones are more.
-let inputs = UnsafeMutableBufferPointer<UnsafePointer<Float>?>.allocate(capacity: device.microphones.count)
+let inputs = UnsafeMutableBufferPointer<UnsafePointer<Float>?>.allocate(capacity: microphones)
 inputs.initialize(repeating: UnsafePointer(input))
 
 /// Global, so that the optimiser cannot remove the allocation.
